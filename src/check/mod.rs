@@ -1,0 +1,1 @@
+//! Is it right? Documents in, all diagnostics out.

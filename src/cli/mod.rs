@@ -1,0 +1,1 @@
+//! Arguments, output, exit codes.

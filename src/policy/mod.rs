@@ -1,0 +1,1 @@
+//! What a step may touch: processes, files, network.

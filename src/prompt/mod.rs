@@ -1,0 +1,1 @@
+//! Sections to the bytes of a request.

@@ -1,0 +1,1 @@
+//! A model's reply to one action.

@@ -1,0 +1,1 @@
+//! Every JSON Schema, generated from the document types and the tables.

@@ -1,0 +1,1 @@
+//! minijinja: the environment, string rules, expressions.

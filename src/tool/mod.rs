@@ -1,0 +1,1 @@
+//! What the model may call: tool documents, built-in tools, native tools.

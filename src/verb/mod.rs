@@ -1,0 +1,1 @@
+//! What a step does: one file a verb.
