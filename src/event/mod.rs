@@ -1,1 +1,11 @@
-//! What happened in a run, as data.
+//! What happened in a run, as data: one ordered stream of typed events.
+//!
+//! Everything a person or a program sees of a run is drawn from these types: the terminal view,
+//! `--events FILE`, `--format json`, and later reports. The JSON Schema in `schemas/event.schema.json`
+//! is generated from them.
+
+mod stream;
+mod types;
+
+pub use stream::{EventStream, Subscriber};
+pub use types::*;

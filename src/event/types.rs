@@ -1,0 +1,521 @@
+//! The event types and the envelope that orders them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The version of the event format: raised when a field changes its meaning or goes away.
+pub const EVENT_VERSION: u32 = 1;
+
+/// Identifies one run: sortable by start time, unique on a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Tokens of one model call or of a whole run, as the provider reported them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Usage {
+    /// Tokens of the prompt, those read from a cache included where the provider includes them.
+    #[serde(default)]
+    pub input: u64,
+    /// Tokens that the model wrote.
+    #[serde(default)]
+    pub output: u64,
+    /// Prompt tokens that came from the provider's prompt cache.
+    #[serde(default)]
+    pub cache_read: u64,
+    /// Prompt tokens that were written to the provider's prompt cache.
+    #[serde(default)]
+    pub cache_write: u64,
+}
+
+impl Usage {
+    /// Adds another call's tokens.
+    pub fn add(&mut self, other: Usage) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+    }
+
+    /// Input and output together, the figure that `limits.max_total_tokens` bounds.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.input.saturating_add(self.output)
+    }
+}
+
+/// What answers in a run: a model, or something that was written down before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum ReplySource {
+    /// A model behind a provider.
+    Model,
+    /// Replies written by hand, matched on the request.
+    Script {
+        /// The script's file.
+        path: String,
+    },
+    /// Replies recorded from a model, matched on the request.
+    Recording {
+        /// The recording's file.
+        path: String,
+    },
+}
+
+/// Why a run ended. Each has its own process exit code, see [`ExitReason::exit_code`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitReason {
+    /// An action ended the loop with `then: exit`.
+    Exit,
+    /// An `init` hook found nothing to do (`then: done`).
+    Done,
+    /// The verification gate was satisfied.
+    Satisfied,
+    /// The work was handed over and still runs.
+    Async,
+    /// A step ended the loop with `then: fail`.
+    Fail,
+    /// The loop repeated itself.
+    Spin,
+    /// The progress metric did not move.
+    NoProgress,
+    /// The goal could not be verified.
+    Unverified,
+    /// `limits.max_iterations` was reached.
+    MaxIterations,
+    /// `limits.max_total_tokens` was reached.
+    #[serde(rename = "limit:tokens")]
+    LimitTokens,
+    /// `limits.max_cost_usd` was reached.
+    #[serde(rename = "limit:cost")]
+    LimitCost,
+    /// `limits.timeout` was reached.
+    #[serde(rename = "limit:timeout")]
+    LimitTimeout,
+    /// `limits.max_tool_calls` was reached.
+    #[serde(rename = "limit:tool_calls")]
+    LimitToolCalls,
+    /// `limits.max_depth` (sub-loops inside sub-loops) was reached.
+    #[serde(rename = "limit:depth")]
+    LimitDepth,
+    /// Something that the loop cannot mend: no valid reply after all retries, a provider's refusal, a full disk.
+    Error,
+    /// Ctrl-C or a caller's cancellation.
+    Cancelled,
+}
+
+impl ExitReason {
+    /// The name that documents, events and hooks use, such as `max_iterations` or `limit:cost`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exit => "exit",
+            Self::Done => "done",
+            Self::Satisfied => "satisfied",
+            Self::Async => "async",
+            Self::Fail => "fail",
+            Self::Spin => "spin",
+            Self::NoProgress => "no_progress",
+            Self::Unverified => "unverified",
+            Self::MaxIterations => "max_iterations",
+            Self::LimitTokens => "limit:tokens",
+            Self::LimitCost => "limit:cost",
+            Self::LimitTimeout => "limit:timeout",
+            Self::LimitToolCalls => "limit:tool_calls",
+            Self::LimitDepth => "limit:depth",
+            Self::Error => "error",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// The process exit code: 0 for success, 130 for a cancelled run, 1 for everything else.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Exit | Self::Done | Self::Satisfied | Self::Async => 0,
+            Self::Cancelled => 130,
+            Self::Fail
+            | Self::Spin
+            | Self::NoProgress
+            | Self::Unverified
+            | Self::MaxIterations
+            | Self::LimitTokens
+            | Self::LimitCost
+            | Self::LimitTimeout
+            | Self::LimitToolCalls
+            | Self::LimitDepth
+            | Self::Error => 1,
+        }
+    }
+}
+
+/// One section's share of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SectionProfile {
+    /// The section's name.
+    pub name: String,
+    /// The tier that it is placed in.
+    pub tier: String,
+    /// Its bytes, delimiters included.
+    pub bytes: usize,
+    /// Its tokens.
+    pub tokens: usize,
+    /// Whether its bytes differ from the previous iteration's.
+    pub changed: bool,
+}
+
+/// What a step ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    /// It ran to its end.
+    Ok,
+    /// Its `when` was false.
+    Skipped,
+    /// It failed; what follows is said by its `on_error`.
+    Failed,
+    /// The run was cancelled while it ran.
+    Cancelled,
+}
+
+/// What a tool call ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolStatus {
+    /// A result came back.
+    Done,
+    /// The tool failed: the result is the error's text, which the model can read.
+    Error,
+    /// Policy does not allow the call.
+    Denied,
+}
+
+/// Why the engine calls a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CallPurpose {
+    /// The loop's own turn: one action.
+    Action,
+    /// A forge: one structured object.
+    Forge,
+    /// The parameters of a tool that `require_tool` asked for.
+    Parameters,
+}
+
+/// A change that was made to a reply so that it could be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RepairNote {
+    /// The kind of repair, such as `trailing_comma`.
+    pub kind: String,
+    /// What was done, in words.
+    pub detail: String,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum Event {
+    /// The run begins. What answers is named here, first of all.
+    RunStarted {
+        /// The loop's name.
+        #[serde(rename = "loop")]
+        loop_name: String,
+        /// What answers: a model, a script or a recording.
+        source: ReplySource,
+        /// The main tier's `provider:model`.
+        model: String,
+        /// Bytes of the input.
+        input_bytes: usize,
+        /// The iteration limit.
+        max_iterations: u32,
+    },
+    /// An iteration begins.
+    IterationStarted {
+        /// Counted from 1.
+        iteration: u32,
+        /// The limit.
+        max_iterations: u32,
+    },
+    /// The prompt's make-up, before it is sent.
+    PromptProfile {
+        /// The iteration, from 1.
+        iteration: u32,
+        /// Each section in the order of the prompt.
+        sections: Vec<SectionProfile>,
+        /// Bytes of the whole request text.
+        bytes: usize,
+        /// Tokens of the whole request text.
+        tokens: usize,
+        /// Whether the token counts are estimates.
+        estimated: bool,
+        /// Bytes at the beginning that are the same as in the previous iteration's request.
+        shared_prefix: usize,
+    },
+    /// Untrusted text held something shaped like a section delimiter, or the live nonce.
+    Neutralised {
+        /// The section that holds the text.
+        section: String,
+        /// Delimiter shapes that were made harmless.
+        shapes: usize,
+        /// Whether the section's nonce was drawn again.
+        redrawn: bool,
+    },
+    /// A request goes out.
+    ModelCallStarted {
+        /// Counted from 1 in a run.
+        call: u32,
+        /// What for.
+        purpose: CallPurpose,
+        /// The tier, such as `main`.
+        tier: String,
+        /// `provider:model`.
+        model: String,
+        /// The attempt inside this call, from 1.
+        attempt: u32,
+    },
+    /// Text arrives for a node that a person watches.
+    Delta {
+        /// `thought`, `answer`, or a node that the loop names.
+        node: String,
+        /// The text's media type.
+        content_type: String,
+        /// The text, to be appended to the node.
+        text: String,
+    },
+    /// What was shown for a node while it streamed is not what counts; this is the whole text.
+    Correction {
+        /// The node.
+        node: String,
+        /// Its whole text.
+        text: String,
+    },
+    /// A reply is complete.
+    ModelCallFinished {
+        /// The call's number.
+        call: u32,
+        /// The attempt that succeeded.
+        attempt: u32,
+        /// Why the model stopped, as far as the provider said.
+        finish: Option<String>,
+        /// Its tokens.
+        usage: Usage,
+        /// Its cost in US dollars, where a price is known.
+        cost_usd: Option<f64>,
+        /// From request to the last byte.
+        duration_ms: u64,
+    },
+    /// A request failed.
+    ModelCallFailed {
+        /// The call's number.
+        call: u32,
+        /// The attempt that failed.
+        attempt: u32,
+        /// The class, such as `rate_limit`.
+        class: String,
+        /// What the provider said.
+        message: String,
+        /// Milliseconds until the next attempt; none when there will be no other.
+        retry_in_ms: Option<u64>,
+        /// The tokens of the failed attempt, where reported.
+        usage: Usage,
+    },
+    /// One action was taken from the reply.
+    Action {
+        /// The action's name.
+        action: String,
+        /// What the model calls this step.
+        identifier: Option<String>,
+        /// Its thought for people.
+        thought: Option<String>,
+        /// The validated parameters.
+        params: Value,
+        /// Names of the tags that came with it.
+        tags: Vec<String>,
+        /// What had to be repaired to read it.
+        repairs: Vec<RepairNote>,
+    },
+    /// The reply gave no valid action.
+    ActionRejected {
+        /// The attempt inside the transaction, from 1.
+        attempt: u32,
+        /// The class, such as `missing_param` or `verify`.
+        class: String,
+        /// The words that go back to the model.
+        message: String,
+        /// Whether the model is asked again.
+        will_retry: bool,
+    },
+    /// A step begins.
+    StepStarted {
+        /// Where it stands, such as `actions.extract.do[0]`.
+        path: String,
+        /// The verb.
+        verb: String,
+    },
+    /// A step is over.
+    StepFinished {
+        /// Where it stands.
+        path: String,
+        /// The verb.
+        verb: String,
+        /// How it ended.
+        status: StepStatus,
+        /// Milliseconds that it took.
+        duration_ms: u64,
+        /// The failure's text.
+        message: Option<String>,
+    },
+    /// A tool call begins.
+    ToolStarted {
+        /// Counted from 1 in a run.
+        tool_call: u32,
+        /// The tool.
+        tool: String,
+        /// The name that the model gave to this call.
+        identifier: Option<String>,
+        /// Its parameters.
+        params: Value,
+    },
+    /// A tool call is over.
+    ToolFinished {
+        /// The call's number.
+        tool_call: u32,
+        /// The tool.
+        tool: String,
+        /// How it ended.
+        status: ToolStatus,
+        /// The result.
+        result: Value,
+        /// Milliseconds that it took.
+        duration_ms: u64,
+    },
+    /// Words for the model's next turn.
+    Feedback {
+        /// The text.
+        text: String,
+    },
+    /// State variables were set.
+    StateSet {
+        /// The new values by name.
+        values: Value,
+    },
+    /// An entry was added to the timeline.
+    Timeline {
+        /// The entry.
+        entry: Value,
+    },
+    /// A progress line for people.
+    Status {
+        /// The text.
+        text: String,
+    },
+    /// An answer to the user.
+    Answer {
+        /// The text.
+        text: String,
+        /// Its media type.
+        content_type: String,
+        /// Whether it was already shown while it streamed.
+        streamed: bool,
+    },
+    /// A file was delivered.
+    Artifact {
+        /// Its path inside the workspace.
+        path: String,
+        /// Its size.
+        bytes: usize,
+    },
+    /// A loop's own event, from the `emit` verb.
+    Emit {
+        /// Its name.
+        name: String,
+        /// Its data.
+        data: Value,
+    },
+    /// A question to the user.
+    Ask {
+        /// The question.
+        question: String,
+        /// Answers to choose from; empty when any text will do.
+        options: Vec<String>,
+    },
+    /// The user's answer.
+    Asked {
+        /// What was answered; none when nobody could be asked.
+        answer: Option<String>,
+    },
+    /// A sub-loop takes over.
+    FocusOn {
+        /// Its name.
+        #[serde(rename = "loop")]
+        loop_name: String,
+        /// How deep it is: 1 inside the first loop.
+        depth: u32,
+        /// Whether it shares its parent's task (a loop as an action) or runs as its own.
+        shared_task: bool,
+    },
+    /// A sub-loop is over.
+    FocusOff {
+        /// Its name.
+        #[serde(rename = "loop")]
+        loop_name: String,
+        /// Its depth.
+        depth: u32,
+        /// Why it ended.
+        reason: ExitReason,
+    },
+    /// Something that the operator should know and that does not stop the run.
+    Warning {
+        /// The text.
+        message: String,
+    },
+    /// The run is over: always the last event.
+    RunFinished {
+        /// Why.
+        reason: ExitReason,
+        /// The process exit code.
+        exit_code: u8,
+        /// What went wrong, for `error` and `fail`.
+        error: Option<String>,
+        /// Whether a `finish` hook turned a failure into a success with `ignore_error`.
+        ignored: bool,
+        /// Iterations begun.
+        iterations: u32,
+        /// Model calls, failed attempts left out.
+        model_calls: u32,
+        /// Tool calls.
+        tool_calls: u32,
+        /// Tokens of the whole run.
+        usage: Usage,
+        /// Cost in US dollars; none when no call had a price.
+        cost_usd: Option<f64>,
+        /// Milliseconds from start to end.
+        duration_ms: u64,
+    },
+}
+
+/// An event with its place in the run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Envelope {
+    /// The format's version, [`EVENT_VERSION`].
+    pub v: u32,
+    /// Counted from 1, without gaps.
+    pub seq: u64,
+    /// Milliseconds since the Unix epoch.
+    pub at_ms: u64,
+    /// The run.
+    pub run: RunId,
+    /// The task: the run itself, or a sub-loop that runs as its own task.
+    pub task: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
