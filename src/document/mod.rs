@@ -1,1 +1,5 @@
 //! Typed documents: loop, tool, forge, preset, workspace.
+
+mod section;
+
+pub use section::{Tier, Trust};
