@@ -1,0 +1,93 @@
+//! "Did you mean": the nearest known word to one that a person wrote.
+
+/// The candidate nearest to `word`, if one is near enough to be worth saying.
+///
+/// Case and `-`/`_` do not count. The limit is one edit and one more for each four letters, so
+/// `max_iteratons` finds `max_iterations` and `zebra` finds nothing.
+pub fn did_you_mean<'a, S>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a S>,
+) -> Option<&'a str>
+where
+    S: AsRef<str> + ?Sized + 'a,
+{
+    let folded = fold(word);
+    let length = folded.chars().count();
+    let limit = 1 + length / 4;
+    let mut best: Option<(usize, &'a str)> = None;
+    for candidate in candidates {
+        let candidate = candidate.as_ref();
+        let other = fold(candidate);
+        let other_length = other.chars().count();
+        if length.abs_diff(other_length) > limit {
+            continue;
+        }
+        let distance = strsim::damerau_levenshtein(&folded, &other);
+        // A word whose every letter had to change is no suggestion, however short it is.
+        let near = distance <= limit && distance < length.max(other_length);
+        if near && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// Words in backticks, separated by commas, cut after twelve.
+pub fn list_words<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
+    const SHOWN: usize = 12;
+    let words: Vec<String> = words
+        .into_iter()
+        .map(|word| format!("`{}`", word.as_ref()))
+        .collect();
+    match words.len() {
+        0 => "nothing".to_owned(),
+        n if n > SHOWN => format!("{} and {} more", words[..SHOWN].join(", "), n - SHOWN),
+        _ => words.join(", "),
+    }
+}
+
+fn fold(word: &str) -> String {
+    word.chars()
+        .map(|c| if c == '-' { '_' } else { c })
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_are_found_and_far_ones_are_not() {
+        let keys = ["max_iterations", "max_total_tokens", "timeout", "model"];
+        for (word, expected) in [
+            ("max-iterations", Some("max_iterations")),
+            ("Max_Iterations", Some("max_iterations")),
+            ("max_iteratons", Some("max_iterations")),
+            ("tiemout", Some("timeout")),
+            ("modle", Some("model")),
+            ("zebra", None),
+            ("a", None),
+            ("", None),
+        ] {
+            assert_eq!(did_you_mean(word, &keys), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_wins() {
+        assert_eq!(did_you_mean("colour", &["collar", "color"]), Some("color"));
+    }
+
+    #[test]
+    fn short_words_need_a_common_letter() {
+        assert_eq!(did_you_mean("x", &["y", "z"]), None);
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let words: Vec<String> = (0..14).map(|n| format!("w{n}")).collect();
+        assert!(list_words(&words).ends_with("`w11` and 2 more"));
+        assert_eq!(list_words(["a", "b"]), "`a`, `b`");
+    }
+}
