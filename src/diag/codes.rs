@@ -167,25 +167,12 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_and_kebab_case() {
-        assert!(
-            CODES.is_sorted_by_key(|info| info.code.0),
-            "keep the codes in alphabetical order"
-        );
+        assert!(CODES.is_sorted_by_key(|info| info.code.0), "keep the codes in alphabetical order");
         for info in CODES {
             let name = info.code.0;
-            assert!(
-                name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'),
-                "{name}"
-            );
-            assert!(
-                info.summary.ends_with('.') && info.explanation.ends_with('.'),
-                "{name}"
-            );
-            assert_eq!(
-                CODES.iter().filter(|other| other.code == info.code).count(),
-                1,
-                "{name}"
-            );
+            assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{name}");
+            assert!(info.summary.ends_with('.') && info.explanation.ends_with('.'), "{name}");
+            assert_eq!(CODES.iter().filter(|other| other.code == info.code).count(), 1, "{name}");
         }
     }
 }

@@ -64,12 +64,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A finding of the given severity. A span that is [`Span::NONE`] counts as no place.
-    pub fn new(
-        severity: Severity,
-        code: Code,
-        span: impl Into<Option<Span>>,
-        message: impl Into<String>,
-    ) -> Self {
+    pub fn new(severity: Severity, code: Code, span: impl Into<Option<Span>>, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
             severity,
@@ -124,10 +119,7 @@ impl Diagnostic {
     /// Adds the edit that repairs the finding.
     #[must_use]
     pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
-        self.fix = Some(Fix {
-            span,
-            replacement: replacement.into(),
-        });
+        self.fix = Some(Fix { span, replacement: replacement.into() });
         self
     }
 }
@@ -155,12 +147,7 @@ impl Diagnostics {
     }
 
     /// Adds a warning; short for `push(Diagnostic::warning(...))`.
-    pub fn warning(
-        &mut self,
-        code: Code,
-        span: impl Into<Option<Span>>,
-        message: impl Into<String>,
-    ) {
+    pub fn warning(&mut self, code: Code, span: impl Into<Option<Span>>, message: impl Into<String>) {
         self.push(Diagnostic::warning(code, span, message));
     }
 
@@ -211,10 +198,7 @@ impl Diagnostics {
     pub fn sort(&mut self, sources: &SourceMap) {
         self.dedup();
         self.items.sort_by(|a, b| {
-            let key = |d: &Diagnostic| {
-                d.span
-                    .map(|span| (sources.path(span.source).to_path_buf(), span.start))
-            };
+            let key = |d: &Diagnostic| d.span.map(|span| (sources.path(span.source).to_path_buf(), span.start));
             key(a).cmp(&key(b))
         });
     }
@@ -223,8 +207,7 @@ impl Diagnostics {
     /// used twice, or two gates that agree, must not be reported twice.
     pub fn dedup(&mut self) {
         let mut seen = HashSet::new();
-        self.items
-            .retain(|d| seen.insert((d.code, d.span, d.message.clone())));
+        self.items.retain(|d| seen.insert((d.code, d.span, d.message.clone())));
     }
 }
 
@@ -248,9 +231,7 @@ impl<'a> IntoIterator for &'a Diagnostics {
 
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Self {
-        Diagnostics {
-            items: vec![diagnostic],
-        }
+        Diagnostics { items: vec![diagnostic] }
     }
 }
 
@@ -281,10 +262,6 @@ mod tests {
         assert!(!found.has_errors());
         found.error(codes::UNKNOWN_KEY, Span::NONE, "an error");
         assert!(found.has_errors());
-        assert_eq!(
-            found.as_slice()[1].span,
-            None,
-            "a span without a source is no place"
-        );
+        assert_eq!(found.as_slice()[1].span, None, "a span without a source is no place");
     }
 }

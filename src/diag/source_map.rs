@@ -25,19 +25,11 @@ pub struct Span {
 
 impl Span {
     /// The span of a value that was built in Rust.
-    pub const NONE: Span = Span {
-        source: SourceId::NONE,
-        start: 0,
-        end: 0,
-    };
+    pub const NONE: Span = Span { source: SourceId::NONE, start: 0, end: 0 };
 
     /// A byte range in a file.
     pub fn new(source: SourceId, start: u32, end: u32) -> Self {
-        Span {
-            source,
-            start,
-            end: end.max(start),
-        }
+        Span { source, start, end: end.max(start) }
     }
 
     /// Whether this points to no file.
@@ -101,11 +93,7 @@ impl SourceMap {
         let text = text.into();
         let mut lines = vec![0];
         lines.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| offset(at + 1)));
-        self.sources.push(Arc::new(Source {
-            path: path.into(),
-            text,
-            lines,
-        }));
+        self.sources.push(Arc::new(Source { path: path.into(), text, lines }));
         SourceId(offset(self.sources.len() - 1))
     }
 
@@ -126,9 +114,7 @@ impl SourceMap {
 
     /// The text under a span; empty where the span does not fit the file.
     pub fn slice(&self, span: Span) -> &str {
-        self.text(span.source)
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or("")
+        self.text(span.source).get(span.start as usize..span.end as usize).unwrap_or("")
     }
 
     /// Lines and columns of a span. Offsets beyond the text are taken as its end.
@@ -147,10 +133,7 @@ impl SourceMap {
         let at = source.text.floor_char_boundary(at as usize);
         let line = source.lines.partition_point(|&start| start as usize <= at);
         let start = source.lines[line - 1] as usize;
-        Position {
-            line: offset(line),
-            column: offset(source.text[start..at].chars().count() + 1),
-        }
+        Position { line: offset(line), column: offset(source.text[start..at].chars().count() + 1) }
     }
 
     /// How many files there are.
@@ -198,9 +181,6 @@ mod tests {
         let sources = SourceMap::new();
         assert_eq!(sources.text(SourceId(7)), "");
         assert_eq!(sources.slice(Span::NONE), "");
-        assert_eq!(
-            sources.line_col(Span::NONE).start,
-            Position { line: 1, column: 1 }
-        );
+        assert_eq!(sources.line_col(Span::NONE).start, Position { line: 1, column: 1 });
     }
 }

@@ -4,10 +4,7 @@
 ///
 /// Case and `-`/`_` do not count. The limit is one edit and one more for each four letters, so
 /// `max_iteratons` finds `max_iterations` and `zebra` finds nothing.
-pub fn did_you_mean<'a, S>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a S>,
-) -> Option<&'a str>
+pub fn did_you_mean<'a, S>(word: &str, candidates: impl IntoIterator<Item = &'a S>) -> Option<&'a str>
 where
     S: AsRef<str> + ?Sized + 'a,
 {
@@ -35,10 +32,7 @@ where
 /// Words in backticks, separated by commas, cut after twelve.
 pub fn list_words<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     const SHOWN: usize = 12;
-    let words: Vec<String> = words
-        .into_iter()
-        .map(|word| format!("`{}`", word.as_ref()))
-        .collect();
+    let words: Vec<String> = words.into_iter().map(|word| format!("`{}`", word.as_ref())).collect();
     match words.len() {
         0 => "nothing".to_owned(),
         n if n > SHOWN => format!("{} and {} more", words[..SHOWN].join(", "), n - SHOWN),
@@ -47,10 +41,7 @@ pub fn list_words<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
 }
 
 fn fold(word: &str) -> String {
-    word.chars()
-        .map(|c| if c == '-' { '_' } else { c })
-        .flat_map(char::to_lowercase)
-        .collect()
+    word.chars().map(|c| if c == '-' { '_' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -26,8 +26,5 @@ pub fn concise(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.split('\n')
-        .map(str::trim)
-        .collect::<Vec<_>>()
-        .join(" ")
+    text.split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
 }

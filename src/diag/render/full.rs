@@ -36,9 +36,7 @@ fn report<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Group<'
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
     };
-    let title = level
-        .primary_title(diagnostic.message.as_str())
-        .id(diagnostic.code.as_str());
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
     let mut group = Group::with_title(title);
     for source in shown_sources(diagnostic) {
         group = group.element(snippet(diagnostic, source, sources));
@@ -87,11 +85,7 @@ fn snippet<'a>(
     }
     for (span, label) in &diagnostic.labels {
         if span.source == source {
-            snippet = snippet.annotation(
-                AnnotationKind::Context
-                    .span(range(*span, text))
-                    .label(label.as_str()),
-            );
+            snippet = snippet.annotation(AnnotationKind::Context.span(range(*span, text)).label(label.as_str()));
         }
     }
     snippet
@@ -104,8 +98,6 @@ fn path(sources: &SourceMap, source: SourceId) -> String {
 /// The span as a range that surely lies in the text, on character boundaries.
 fn range(span: Span, text: &str) -> Range<usize> {
     let start = text.floor_char_boundary(span.start as usize);
-    let end = text
-        .ceil_char_boundary((span.end as usize).min(text.len()))
-        .max(start);
+    let end = text.ceil_char_boundary((span.end as usize).min(text.len())).max(start);
     start..end
 }

@@ -30,20 +30,14 @@ pub fn github(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
             message.push('\n');
             message.push_str(help);
         }
-        out.push_str(&format!(
-            "::{command} {}::{}\n",
-            properties.join(","),
-            data(&message)
-        ));
+        out.push_str(&format!("::{command} {}::{}\n", properties.join(","), data(&message)));
     }
     out
 }
 
 /// A message, with the characters escaped that would end the command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// A property value: as a message, and the separators of properties too.

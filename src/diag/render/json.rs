@@ -39,9 +39,7 @@ pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
 fn row<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Row<'a> {
     let region = diagnostic.span.map(|span| sources.line_col(span));
     Row {
-        file: diagnostic
-            .span
-            .map(|span| sources.path(span.source).display().to_string()),
+        file: diagnostic.span.map(|span| sources.path(span.source).display().to_string()),
         line: region.map(|r| r.start.line),
         column: region.map(|r| r.start.column),
         end_line: region.map(|r| r.end.line),

@@ -16,11 +16,6 @@ use super::{Diagnostic, SourceMap};
 fn place(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     diagnostic.span.map_or_else(String::new, |span| {
         let start = sources.line_col(span).start;
-        format!(
-            "{}:{}:{}",
-            sources.path(span.source).display(),
-            start.line,
-            start.column
-        )
+        format!("{}:{}:{}", sources.path(span.source).display(), start.line, start.column)
     })
 }
