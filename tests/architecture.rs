@@ -281,6 +281,28 @@ fn every_file_says_what_lives_in_it() {
 }
 
 #[test]
+fn the_guide_for_contributors_lists_the_modules_in_order() {
+    let guide = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let rows = guide.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    let listed: Vec<&str> = rows.map(|(name, _)| name).collect();
+    let allowed: Vec<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
+    assert_eq!(listed, allowed, "CONTRIBUTING.md (left) and ALLOWED (right) list the same modules, lowest first");
+}
+
+#[test]
+fn every_dependency_has_its_reason() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let manifest = read("Cargo.toml");
+    let sections = manifest.split("\n[").filter(|section| section.contains("dependencies]\n"));
+    let lines = sections.flat_map(|section| section.lines().skip(1));
+    let named: Vec<&str> = lines.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name).collect();
+    let reasons = read("docs/dependencies.md");
+    let rows = reasons.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    let explained: Vec<&str> = rows.map(|(name, _)| name).collect();
+    assert_eq!(explained, named, "docs/dependencies.md (left) and Cargo.toml (right) list the same crates");
+}
+
+#[test]
 fn no_test_module_is_forgotten() {
     let main = fs::read_to_string(root().join("tests/main.rs")).unwrap();
     let mut faults = Vec::new();
