@@ -1,0 +1,183 @@
+//! What goes wrong in a template, with the place and the values that were involved.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use minijinja::{ErrorKind, Value};
+
+use super::builder::OutsideRoot;
+
+/// What kind of mistake it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TemplateErrorKind {
+    /// The text is not a template.
+    Syntax,
+    /// No filter of that name.
+    UnknownFilter,
+    /// No test of that name.
+    UnknownTest,
+    /// No function of that name.
+    UnknownFunction,
+    /// The value has no such method.
+    UnknownMethod,
+    /// A variable or attribute is not there.
+    Undefined,
+    /// An included file is not there.
+    NotFound,
+    /// An included name leads out of the prompt folders.
+    OutsideRoot,
+    /// The template did too much work.
+    OutOfFuel,
+    /// The text became too long.
+    TooLarge,
+    /// An operation does not fit the values.
+    Operation,
+}
+
+/// Where in a template's source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Counted from 1.
+    pub line: usize,
+    /// Characters from the line's start, counted from 1.
+    pub column: usize,
+    /// Bytes of the source.
+    pub range: Range<usize>,
+}
+
+impl Place {
+    /// The place of a byte range in a source; the range is cut to the source.
+    #[must_use]
+    pub fn of(source: &str, range: Range<usize>) -> Self {
+        let start = source.floor_char_boundary(range.start.min(source.len()));
+        let end = source.ceil_char_boundary(range.end.clamp(start, source.len()));
+        let before = &source[..start];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            range: start..end,
+        }
+    }
+}
+
+/// A template that does not compile or does not render.
+#[derive(Debug, Clone)]
+pub struct TemplateError {
+    /// What kind of mistake.
+    pub kind: TemplateErrorKind,
+    /// One sentence, without the place.
+    pub message: String,
+    /// The file, when the template is one.
+    pub file: Option<String>,
+    /// The template's source as its author wrote it (of the file, when `file` is some).
+    pub source: Arc<str>,
+    /// Where in `source`; none where the engine does not say.
+    pub place: Option<Place>,
+    /// Variables that the failing line uses, with their values cut short; secrets are left out.
+    pub values: Vec<(String, String)>,
+    /// What to write instead.
+    pub help: Option<String>,
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match (&self.file, &self.place) {
+            (Some(file), Some(place)) => write!(f, " ({file}:{}:{})", place.line, place.column)?,
+            (Some(file), None) => write!(f, " ({file})")?,
+            (None, Some(place)) => {
+                let excerpt = self.source[place.range.clone()].trim();
+                if !excerpt.is_empty() && excerpt.len() <= 120 {
+                    write!(f, " (at `{excerpt}`)")?;
+                }
+            }
+            (None, None) => {}
+        }
+        for (i, (name, value)) in self.values.iter().enumerate() {
+            f.write_str(if i == 0 { "; " } else { ", " })?;
+            write!(f, "{name} = {value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for TemplateError {}
+
+impl TemplateError {
+    fn new(kind: TemplateErrorKind, message: String) -> Self {
+        Self { kind, message, file: None, source: Arc::from(""), place: None, values: Vec::new(), help: None }
+    }
+
+    pub(super) fn not_found(name: &str) -> Self {
+        Self::new(TemplateErrorKind::NotFound, format!("Template file `{name}` does not exist"))
+    }
+
+    pub(super) fn outside(name: &str) -> Self {
+        Self {
+            help: Some("use a relative name without `..`, written with `/`".into()),
+            ..Self::new(TemplateErrorKind::OutsideRoot, format!("Template file `{name}` lies outside the workspace"))
+        }
+    }
+}
+
+/// Our words for an error of the template language.
+///
+/// `shift` is for sources that were compiled inside a wrapper: how long the wrapper is before the text, and where the
+/// text begins in `source`.
+pub(super) fn explain(
+    error: &minijinja::Error,
+    source: &str,
+    shift: Option<(usize, usize)>,
+    file: Option<&str>,
+    text_of: &dyn Fn(&str) -> Option<Arc<str>>,
+    _ctx: &Value,
+) -> TemplateError {
+    // An error inside an included file comes wrapped in one of the include; the innermost says what is wrong.
+    let mut outside = false;
+    let mut innermost = error;
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        outside |= cause.is::<OutsideRoot>();
+        if let Some(cause) = cause.downcast_ref::<minijinja::Error>() {
+            innermost = cause;
+        }
+        next = cause.source();
+    }
+    let (file, text) = match innermost.name().and_then(|name| Some((name.to_string(), text_of(name)?))) {
+        Some((name, text)) => (Some(name), text),
+        None => (file.map(str::to_string), Arc::from(source)),
+    };
+    let place = innermost.range().map(|range| match shift {
+        Some((wrapper, start)) if file.is_none() => {
+            let to = |at: usize| (at.saturating_sub(wrapper) + start).min(text.trim_end().len());
+            Place::of(&text, to(range.start)..to(range.end))
+        }
+        _ => Place::of(&text, range),
+    });
+    let kind = if outside { TemplateErrorKind::OutsideRoot } else { kind_of(innermost.kind()) };
+    let detail = innermost.detail().map_or_else(|| innermost.kind().to_string(), str::to_string);
+    TemplateError { file, source: text, place, ..TemplateError::new(kind, capitalised(&detail)) }
+}
+
+fn kind_of(kind: ErrorKind) -> TemplateErrorKind {
+    match kind {
+        ErrorKind::SyntaxError | ErrorKind::BadEscape | ErrorKind::InvalidDelimiter => TemplateErrorKind::Syntax,
+        ErrorKind::TemplateNotFound => TemplateErrorKind::NotFound,
+        ErrorKind::UnknownFilter => TemplateErrorKind::UnknownFilter,
+        ErrorKind::UnknownTest => TemplateErrorKind::UnknownTest,
+        ErrorKind::UnknownFunction => TemplateErrorKind::UnknownFunction,
+        ErrorKind::UnknownMethod => TemplateErrorKind::UnknownMethod,
+        ErrorKind::UndefinedError => TemplateErrorKind::Undefined,
+        ErrorKind::OutOfFuel => TemplateErrorKind::OutOfFuel,
+        ErrorKind::WriteFailure => TemplateErrorKind::TooLarge,
+        _ => TemplateErrorKind::Operation,
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,201 @@
+//! The filters, tests and functions that templates may use: the same table registers them and answers "did you mean".
+
+use minijinja::Environment;
+use minijinja::value::{Value, ValueKind};
+
+/// Names of all filters, sorted.
+pub const FILTERS: &[&str] = &[
+    "abs",
+    "attr",
+    "batch",
+    "bool",
+    "capitalize",
+    "chain",
+    "count",
+    "d",
+    "default",
+    "dictsort",
+    "first",
+    "float",
+    "format",
+    "groupby",
+    "head",
+    "indent",
+    "int",
+    "items",
+    "join",
+    "last",
+    "length",
+    "lines",
+    "list",
+    "lower",
+    "map",
+    "max",
+    "min",
+    "pprint",
+    "quote_lines",
+    "reject",
+    "rejectattr",
+    "replace",
+    "reverse",
+    "round",
+    "select",
+    "selectattr",
+    "slice",
+    "sort",
+    "split",
+    "string",
+    "sum",
+    "tail",
+    "title",
+    "tojson",
+    "trim",
+    "unique",
+    "upper",
+    "zip",
+];
+
+/// Names of all tests, sorted.
+pub const TESTS: &[&str] = &[
+    "!=",
+    "<",
+    "<=",
+    "==",
+    ">",
+    ">=",
+    "boolean",
+    "defined",
+    "divisibleby",
+    "endingwith",
+    "eq",
+    "equalto",
+    "even",
+    "false",
+    "filter",
+    "float",
+    "ge",
+    "greaterthan",
+    "gt",
+    "in",
+    "int",
+    "integer",
+    "iterable",
+    "le",
+    "lessthan",
+    "lower",
+    "lt",
+    "mapping",
+    "ne",
+    "none",
+    "number",
+    "odd",
+    "sameas",
+    "sequence",
+    "startingwith",
+    "string",
+    "test",
+    "true",
+    "undefined",
+    "upper",
+];
+
+/// Names of all functions, sorted.
+pub const FUNCTIONS: &[&str] = &["dict", "namespace", "range"];
+
+/// Filters and tests of the template language that are not offered. `safe` and its kin would let a value past the
+/// guard of the prompt; HTML escaping has no use here.
+const REMOVED_FILTERS: &[&str] = &["safe", "escape", "e"];
+const REMOVED_TESTS: &[&str] = &["safe", "escaped"];
+
+/// `debug` prints everything a template can see.
+const REMOVED_FUNCTIONS: &[&str] = &["debug"];
+
+pub(super) fn install(env: &mut Environment<'static>) {
+    for name in REMOVED_FILTERS {
+        env.remove_filter(name);
+    }
+    for name in REMOVED_TESTS {
+        env.remove_test(name);
+    }
+    for name in REMOVED_FUNCTIONS {
+        env.remove_global(name);
+    }
+    env.add_filter("head", head);
+    env.add_filter("tail", tail);
+    env.add_filter("quote_lines", quote_lines);
+}
+
+/// The first `n` lines of a text.
+fn head(text: &str, n: usize) -> String {
+    text.split_inclusive('\n').take(n).collect()
+}
+
+/// The last `n` lines of a text.
+fn tail(text: &str, n: usize) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    lines[lines.len().saturating_sub(n)..].concat()
+}
+
+/// Every line of a text with a prefix, `> ` when none is given.
+fn quote_lines(text: &str, prefix: Option<&str>) -> String {
+    let prefix = prefix.unwrap_or("> ");
+    let mut out = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive('\n') {
+        out.push_str(prefix);
+        out.push_str(line);
+    }
+    out
+}
+
+/// How a value is printed: text as it is, everything else as JSON.
+pub(super) fn print(value: &Value) -> String {
+    match value.kind() {
+        ValueKind::Bool
+        | ValueKind::None
+        | ValueKind::Number
+        | ValueKind::Seq
+        | ValueKind::Map
+        | ValueKind::Iterable => serde_json::to_string(value).unwrap_or_else(|_| value.to_string()),
+        _ => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names between quotes after `marker` in the debug form of an environment.
+    fn names(env: &Environment<'_>, marker: &str) -> Vec<String> {
+        let debug = format!("{env:?}");
+        let rest = debug.split_once(marker).expect("debug form of the environment").1;
+        let list = rest.split_once(']').expect("a list").0;
+        let mut names: Vec<String> = list.split('"').skip(1).step_by(2).map(str::to_string).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_tables_are_what_is_registered() {
+        let mut env = Environment::new();
+        install(&mut env);
+        assert_eq!(names(&env, "filters: ["), FILTERS);
+        assert_eq!(names(&env, "tests: ["), TESTS);
+        let mut functions: Vec<String> = env.globals().map(|(name, _)| name.to_string()).collect();
+        functions.sort();
+        assert_eq!(functions, FUNCTIONS);
+    }
+
+    #[test]
+    fn head_and_tail_count_lines() {
+        assert_eq!(head("a\nb\nc\n", 2), "a\nb\n");
+        assert_eq!(tail("a\nb\nc", 2), "b\nc");
+        assert_eq!(tail("a\nb\n", 9), "a\nb\n");
+        assert_eq!(head("", 3), "");
+    }
+
+    #[test]
+    fn quote_lines_prefixes_each_line() {
+        assert_eq!(quote_lines("a\nb\n", None), "> a\n> b\n");
+        assert_eq!(quote_lines("a", Some("| ")), "| a");
+    }
+}
