@@ -65,6 +65,10 @@ codes! {
         "Aliases expand to too many values.",
         "An alias repeats everything under its anchor. A few nested aliases can stand for billions of values, \
          so a document may not expand to more than 250,000 of them. Write the repeated parts out, or use fewer levels.";
+    AMBIGUOUS_BOOLEAN = "ambiguous-boolean", Warning,
+        "A word that some readers of YAML take for a boolean.",
+        "`yes`, `no`, `on` and `off` were booleans in YAML 1.1 and are texts in YAML 1.2, which is read here. \
+         Write `true` or `false`, or put the word in quotes.";
     AMBIGUOUS_NUMBER = "ambiguous-number", Warning,
         "A number that readers of YAML understand differently, or that loses what was written.",
         "`012` is twelve to one YAML reader and ten to another, and `1.10` becomes the number 1.1. \

@@ -68,3 +68,6 @@ pub fn parse(source: SourceId, text: &str, format: Format, diagnostics: &mut Dia
         Format::Toml => toml::parse(source, text, diagnostics),
     }
 }
+
+#[cfg(test)]
+mod tests;

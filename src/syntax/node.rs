@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Offsets;
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Diagnostics, Span, codes};
 
 /// A value and where it was written. Cheap to clone: children are shared.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub enum Value {
     Int(i64),
     /// A whole number above [`i64::MAX`].
     UInt(u64),
-    /// A finite number with a point or an exponent.
+    /// A number with a point or an exponent; finite, unless an error said that it is not.
     Float(f64),
     /// A text.
     String(Arc<str>),
@@ -72,6 +72,8 @@ pub struct Entry {
 pub enum Style {
     /// A scalar without quotes, or anything in TOML that is not a string.
     Plain,
+    /// A YAML scalar without quotes that readers disagree about (`012`, `yes`), or that loses what was written (`1.10`).
+    Ambiguous,
     /// A string in single or double quotes.
     Quoted,
     /// A string after `|` or `>`, or a multi-line string in TOML.
@@ -213,6 +215,40 @@ impl Node {
         let start = self.offset_to_source(decoded.start);
         let end = self.offset_to_source(decoded.end).max(start);
         Span::new(home.source, start, end)
+    }
+
+    /// Warns about scalars without quotes that do not mean what they seem to: for values of no declared type,
+    /// such as defaults and parameters, where no decoding would notice.
+    pub fn warn_ambiguous(&self, diagnostics: &mut Diagnostics) {
+        match &self.value {
+            Value::Seq(items) => items.iter().for_each(|item| item.warn_ambiguous(diagnostics)),
+            Value::Map(entries) => {
+                entries.iter().for_each(|entry| entry.value.warn_ambiguous(diagnostics));
+            }
+            Value::Float(number) if self.style == Style::Ambiguous => diagnostics.push(
+                Diagnostic::warning(
+                    codes::AMBIGUOUS_NUMBER,
+                    self.span,
+                    format!("this is the number {number}, and the zeros at its end are lost"),
+                )
+                .help("quote it if it is a text such as a version"),
+            ),
+            Value::String(text) if self.style == Style::Ambiguous => {
+                let number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
+                let code = if number { codes::AMBIGUOUS_NUMBER } else { codes::AMBIGUOUS_BOOLEAN };
+                let help = if number {
+                    "quote it if it is a text; write it without leading zeros if it is a number"
+                } else {
+                    "quote it if it is a text; write `true` or `false` if it is a boolean"
+                };
+                diagnostics.push(
+                    Diagnostic::warning(code, self.span, format!("`{text}` is read as a text"))
+                        .help(help)
+                        .fix(self.span, format!("\"{text}\"")),
+                );
+            }
+            _ => {}
+        }
     }
 
     /// How many values this stands for, itself included.

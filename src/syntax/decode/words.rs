@@ -153,5 +153,5 @@ pub(super) fn numeral(node: &Node) -> Option<Numeral> {
         Some(fraction) => format!("{sign}{whole_written}.{fraction}"),
         None => format!("{sign}{whole_written}"),
     };
-    Some(Numeral { written, ambiguous: node.style == Style::Plain && whole.len() > 1 && whole.starts_with('0') })
+    Some(Numeral { written, ambiguous: node.style == Style::Ambiguous && whole.len() > 1 && whole.starts_with('0') })
 }

@@ -1,0 +1,462 @@
+//! YAML events to the tree, with every duplicate key found and the limits kept.
+
+mod complaint;
+mod scalar;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
+
+use super::{Entry, MAX_DEPTH, MAX_NODES, Node, Offsets, Style, Value, offsets};
+use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes, did_you_mean};
+use scalar::Fault;
+
+/// Reads the one document of a text.
+pub(super) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
+    let mut builder = Builder {
+        source,
+        text,
+        diagnostics,
+        stack: Vec::new(),
+        anchors: HashMap::new(),
+        count: 0,
+        root: None,
+        documents: 0,
+    };
+    let options = granit_parser::options! {
+        emit_anchor_events: true,
+        emit_comments: false,
+        emit_unresolved_aliases: true,
+    };
+    for event in Parser::new_from_str_with_options(text, options) {
+        match event {
+            Ok((event, span)) => {
+                if builder.event(event, span).is_err() {
+                    return None;
+                }
+            }
+            Err(error) => {
+                let opener = builder.stack.iter().rev().find(|frame| frame.flow);
+                let opener = opener.map(|frame| frame.start);
+                complaint::report(source, text, &error, opener, builder.diagnostics);
+                return None;
+            }
+        }
+        if builder.documents > 1 {
+            break;
+        }
+    }
+    builder.finish()
+}
+
+/// Reading cannot go on; the reason has been reported.
+struct Stop;
+
+struct Builder<'a> {
+    source: SourceId,
+    text: &'a str,
+    diagnostics: &'a mut Diagnostics,
+    stack: Vec<Frame>,
+    anchors: HashMap<usize, Anchor>,
+    /// Values so far, with aliases counted at their full size.
+    count: usize,
+    root: Option<Node>,
+    documents: usize,
+}
+
+/// A list or map that is not complete yet.
+struct Frame {
+    start: Span,
+    anchor: usize,
+    flow: bool,
+    /// Values so far in here, to know what an alias to it weighs.
+    count: usize,
+    kind: Kind,
+}
+
+enum Kind {
+    Seq(Vec<Node>),
+    Map(MapFrame),
+}
+
+#[derive(Default)]
+struct MapFrame {
+    entries: Vec<Entry>,
+    seen: HashMap<Arc<str>, Span>,
+    key: Key,
+    /// It began with `{{`: a template without quotes, which is kept as the text that it was meant to be.
+    template: bool,
+}
+
+/// What the next value in a map is.
+#[derive(Default)]
+enum Key {
+    /// A key.
+    #[default]
+    Awaited,
+    /// The value of this key.
+    Given(Arc<str>, Span),
+    /// The value of a key that has been complained about, to be dropped.
+    Refused(Span),
+}
+
+struct Anchor {
+    name: String,
+    span: Span,
+    /// Present once the value is complete.
+    node: Option<(Node, usize)>,
+    used: bool,
+}
+
+impl Builder<'_> {
+    fn span(&self, span: granit_parser::Span) -> Span {
+        let range = span.byte_range().unwrap_or_default();
+        // Documents are at most 1 MiB, so offsets fit.
+        let at = |offset: usize| u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX);
+        Span::new(self.source, at(range.start), at(range.end))
+    }
+
+    fn slice(&self, span: Span) -> &str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+
+    fn event(&mut self, event: Event<'_>, place: granit_parser::Span) -> Result<(), Stop> {
+        let span = self.span(place);
+        match event {
+            Event::DocumentStart(..) => self.document(span),
+            Event::Scalar(text, style, anchor, tag) => {
+                let node = self.scalar(&text, style, tag.as_deref(), span, place);
+                self.add(node, anchor, 1)?;
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                self.collection_tag(tag.as_deref(), "seq", place);
+                self.open(span, anchor, style, Kind::Seq(Vec::new()))?;
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                self.collection_tag(tag.as_deref(), "map", place);
+                self.open(span, anchor, style, Kind::Map(MapFrame::default()))?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
+            Event::Anchor(id, name) => self.anchor(id, &name, span),
+            Event::Alias(id) => self.alias(id, span)?,
+            Event::UnresolvedAlias(name) => self.unresolved(&name, span)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn document(&mut self, span: Span) {
+        self.documents += 1;
+        if self.documents > 1 {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    codes::MULTI_DOCUMENT,
+                    span,
+                    "a second document begins here; a file holds one document",
+                )
+                .help("move what follows into a file of its own"),
+            );
+        }
+    }
+
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        tag: Option<&Tag>,
+        span: Span,
+        place: granit_parser::Span,
+    ) -> Node {
+        let written = match style {
+            ScalarStyle::Plain => Style::Plain,
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
+            ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
+        };
+        let mut span = trim_end(self.text, span);
+        if written == Style::Block {
+            span.start = block_header(self.text, span.start);
+        }
+        let forced_text = self.scalar_tag(tag, place);
+        if written == Style::Plain && !forced_text {
+            let plain = scalar::plain(text);
+            self.fault(plain.fault.as_ref(), text, span);
+            let mut node = Node::new(plain.value, span, plain.style);
+            if node.as_str().is_some() {
+                node.offsets = offsets::of_scalar(self.slice(span), text, style, span.start);
+            }
+            return node;
+        }
+        let mut node = Node::new(Value::String(text.into()), span, written);
+        node.offsets = offsets::of_scalar(self.slice(span), text, style, span.start);
+        node
+    }
+
+    fn fault(&mut self, fault: Option<&Fault>, text: &str, span: Span) {
+        match fault {
+            None => {}
+            Some(Fault::NonFinite) => self.diagnostics.push(
+                Diagnostic::error(codes::NON_FINITE_NUMBER, span, format!("`{text}` is not a finite number"))
+                    .help("write a number, or leave the key out if there is no limit; put a text in quotes"),
+            ),
+            Some(Fault::OutOfRange) => self.diagnostics.push(
+                Diagnostic::error(codes::NUMBER_OUT_OF_RANGE, span, "this whole number does not fit into 64 bits")
+                    .help("put it in quotes if it is an identifier and not a quantity"),
+            ),
+        }
+    }
+
+    /// Whether a tag makes the scalar a text whatever it looks like. Reports tags that are not understood.
+    fn scalar_tag(&mut self, tag: Option<&Tag>, place: granit_parser::Span) -> bool {
+        let Some(tag) = tag else { return false };
+        match (tag.handle(), tag.suffix()) {
+            ("tag:yaml.org,2002:", "str") | ("!" | "", "" | "!") => true,
+            ("tag:yaml.org,2002:", "int" | "float" | "bool" | "null") => false,
+            _ => {
+                self.unknown_tag(place);
+                false
+            }
+        }
+    }
+
+    fn collection_tag(&mut self, tag: Option<&Tag>, kind: &str, place: granit_parser::Span) {
+        let Some(tag) = tag else { return };
+        let known = matches!((tag.handle(), tag.suffix()), ("tag:yaml.org,2002:", k) if k == kind);
+        if !known && !matches!((tag.handle(), tag.suffix()), ("!" | "", "" | "!")) {
+            self.unknown_tag(place);
+        }
+    }
+
+    fn unknown_tag(&mut self, place: granit_parser::Span) {
+        let span = self.span(place.tag_span().unwrap_or(place));
+        let written = self.slice(span).to_owned();
+        self.diagnostics.push(
+            Diagnostic::error(codes::UNKNOWN_TAG, span, format!("unknown tag `{written}`"))
+                .help("put the value in quotes if its text begins with `!`; else remove the tag"),
+        );
+    }
+
+    fn open(&mut self, start: Span, anchor: usize, style: StructureStyle, kind: Kind) -> Result<(), Stop> {
+        if self.stack.len() >= MAX_DEPTH {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    codes::TOO_DEEP,
+                    start.at_start(),
+                    format!("values are nested more than {MAX_DEPTH} levels deep"),
+                )
+                .help("flatten the document"),
+            );
+            return Err(Stop);
+        }
+        let flow = style == StructureStyle::Flow;
+        if flow && matches!(kind, Kind::Map(_)) {
+            self.notice_template(start);
+        }
+        self.stack.push(Frame { start, anchor, flow, count: 1, kind });
+        Ok(())
+    }
+
+    /// `{{` at the start of a value is a map with a map for a key; nobody means that.
+    fn notice_template(&mut self, start: Span) {
+        let Some(Frame { start: outer, flow: true, kind: Kind::Map(map), .. }) = self.stack.last_mut() else {
+            return;
+        };
+        if outer.start + 1 != start.start || map.template || !map.entries.is_empty() {
+            return;
+        }
+        map.template = true;
+        let outer = *outer;
+        complaint::unquoted_template(self.source, self.text, outer.start as usize, self.diagnostics);
+    }
+
+    fn close(&mut self, end: Span) -> Result<(), Stop> {
+        let Some(frame) = self.stack.pop() else {
+            return Ok(());
+        };
+        let style = if frame.flow { Style::Flow } else { Style::Indented };
+        let last = match &frame.kind {
+            _ if frame.flow => end.end,
+            Kind::Seq(items) => items.last().map_or(frame.start.end, |item| item.span.end),
+            Kind::Map(map) => map.end().unwrap_or(frame.start.end),
+        };
+        let span = Span::new(self.source, frame.start.start, last);
+        let node = match frame.kind {
+            Kind::Seq(items) => Node::new(Value::Seq(items.into()), span, style),
+            Kind::Map(map) if map.template => Node::new(Value::String(self.slice(span).into()), span, Style::Plain),
+            Kind::Map(map) => Node::new(Value::Map(map.entries.into()), span, style),
+        };
+        self.add(node, frame.anchor, frame.count)
+    }
+
+    /// Puts a complete value where it belongs. `weight` is how many values it stands for.
+    fn add(&mut self, mut node: Node, anchor: usize, weight: usize) -> Result<(), Stop> {
+        if let Some(anchor) = self.anchors.get_mut(&anchor) {
+            anchor.node = Some((node.clone(), weight));
+        } else if anchor > 0 {
+            // A scalar's anchor event comes after it.
+            let named =
+                Anchor { name: String::new(), span: node.span, node: Some((node.clone(), weight)), used: false };
+            self.anchors.insert(anchor, named);
+        }
+        let Some(frame) = self.stack.last_mut() else {
+            self.root.get_or_insert(node);
+            return Ok(());
+        };
+        frame.count += weight;
+        match &mut frame.kind {
+            Kind::Seq(items) => items.push(node),
+            Kind::Map(map) => match std::mem::take(&mut map.key) {
+                Key::Awaited => self.key(&node),
+                Key::Given(key, key_span) => {
+                    if node.is_null() && node.span.start == node.span.end {
+                        // Nothing was written: the place is right after the key, not at the next token.
+                        node.span = Span::new(self.source, key_span.end, key_span.end);
+                    }
+                    map.entries.push(Entry { key, key_span, value: node });
+                }
+                Key::Refused(_) => {}
+            },
+        }
+        Ok(())
+    }
+
+    /// Takes a value as the next key of the innermost map.
+    fn key(&mut self, node: &Node) {
+        let span = node.span;
+        let Some(Frame { kind: Kind::Map(map), .. }) = self.stack.last_mut() else {
+            return;
+        };
+        map.key = Key::Refused(span);
+        if map.template {
+            return;
+        }
+        let Value::String(key) = &node.value else {
+            let found = node.value.kind();
+            let finding =
+                Diagnostic::error(codes::NON_STRING_KEY, span, format!("a key must be a string; this is {found}"));
+            self.diagnostics.push(finding.help("put the key in quotes"));
+            return;
+        };
+        if &**key == "<<" && node.style == Style::Plain {
+            let finding = Diagnostic::error(codes::MERGE_KEY, span, "the merge key `<<` is not part of YAML 1.2");
+            self.diagnostics.push(finding.help("write the keys out, or use an alias for the whole value: `b: *a`"));
+            return;
+        }
+        if let Some(first) = map.seen.get(key) {
+            let finding = Diagnostic::error(codes::DUPLICATE_KEY, span, format!("key `{key}` is written twice"));
+            self.diagnostics
+                .push(finding.label(*first, "first written here").help(format!("remove one of the two `{key}`")));
+            return;
+        }
+        map.seen.insert(key.clone(), span);
+        map.key = Key::Given(key.clone(), span);
+    }
+
+    fn anchor(&mut self, id: usize, name: &str, span: Span) {
+        let anchor =
+            self.anchors.entry(id).or_insert_with(|| Anchor { name: String::new(), span, node: None, used: false });
+        name.clone_into(&mut anchor.name);
+        anchor.span = span;
+    }
+
+    fn alias(&mut self, id: usize, span: Span) -> Result<(), Stop> {
+        let Some(anchor) = self.anchors.get_mut(&id) else {
+            return self.add(Node::new(Value::Null, span, Style::Plain), 0, 1);
+        };
+        anchor.used = true;
+        let Some((node, weight)) = &anchor.node else {
+            let finding =
+                Diagnostic::error(codes::YAML_SYNTAX, span, format!("`*{}` is used inside its own value", anchor.name));
+            self.diagnostics.push(finding.label(anchor.span, "the value begins here"));
+            return self.add(Node::new(Value::Null, span, Style::Plain), 0, 1);
+        };
+        let (mut node, weight) = (node.clone(), *weight);
+        node.origin = Some(node.origin.unwrap_or(node.span));
+        node.span = span;
+        self.count += weight;
+        if self.count > MAX_NODES {
+            self.diagnostics.push(
+                Diagnostic::error(codes::ALIAS_BOMB, span, format!("aliases expand to more than {MAX_NODES} values"))
+                    .help("write the repeated parts out, or use fewer levels of aliases"),
+            );
+            return Err(Stop);
+        }
+        self.add(node, 0, weight)
+    }
+
+    fn unresolved(&mut self, name: &str, span: Span) -> Result<(), Stop> {
+        let names = self.anchors.values().map(|anchor| anchor.name.as_str());
+        let help = match did_you_mean(name, names) {
+            Some(near) => format!("did you mean `*{near}`?"),
+            None => "put the value in quotes if its text begins with `*`".to_owned(),
+        };
+        self.diagnostics.push(
+            Diagnostic::error(
+                codes::YAML_SYNTAX,
+                span,
+                format!("`*{name}` repeats a value that was never named with `&{name}`"),
+            )
+            .help(help),
+        );
+        self.add(Node::new(Value::Null, span, Style::Plain), 0, 1)
+    }
+
+    fn finish(self) -> Option<Node> {
+        let mut unused: Vec<&Anchor> = self.anchors.values().filter(|a| !a.used).collect();
+        unused.sort_by_key(|anchor| anchor.span);
+        for anchor in unused {
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    codes::UNUSED_ANCHOR,
+                    anchor.span,
+                    format!("the anchor `&{}` is never used", anchor.name),
+                )
+                .help("put the value in quotes if its text begins with `&`; else remove the anchor"),
+            );
+        }
+        let empty = self.root.as_ref().is_none_or(Node::is_null);
+        if empty {
+            self.diagnostics.push(
+                Diagnostic::error(codes::EMPTY_FILE, Span::new(self.source, 0, 0), "the file holds no document")
+                    .help("a document is a map; the shortest loop has `name` and `prompt`"),
+            );
+            return None;
+        }
+        self.root
+    }
+}
+
+impl MapFrame {
+    /// Where the last thing in here ends.
+    fn end(&self) -> Option<u32> {
+        let entry = self.entries.last().map(|e| e.value.span.end.max(e.key_span.end));
+        match self.key {
+            Key::Awaited => entry,
+            Key::Given(_, span) | Key::Refused(span) => entry.max(Some(span.end)),
+        }
+    }
+}
+
+/// Where the `|` or `>` of a block scalar stands, given where its text begins, which is what the parser reports.
+fn block_header(text: &str, content: u32) -> u32 {
+    let before = text.get(..content as usize).unwrap_or_default().trim_end();
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = &before[line_start..];
+    let header = line.match_indices(['|', '>']).find(|(at, _)| {
+        let rest = line[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
+        let rest = rest.trim_start();
+        let apart = *at == 0 || line[..*at].ends_with([' ', '\t']);
+        apart && (rest.is_empty() || rest.starts_with('#'))
+    });
+    header.map_or(content, |(at, _)| u32::try_from(line_start + at).unwrap_or(content))
+}
+
+/// Takes white space off the end: block scalars and plain scalars may run up to the next token.
+fn trim_end(text: &str, span: Span) -> Span {
+    let written = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+    let cut = written.len() - written.trim_end().len();
+    Span::new(span.source, span.start, span.end - u32::try_from(cut).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;
