@@ -1,5 +1,62 @@
 //! Typed documents: loop, tool, forge, preset, workspace.
+//!
+//! The doc comment of a field is what a YAML author reads: it becomes the schema's description, the editor's hover
+//! text and the reference page.
 
+mod action;
+mod callable;
+mod loop_doc;
+mod mechanisms;
+mod params;
 mod section;
+mod step;
+mod value;
+mod workspace;
 
+pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag, Verify};
+pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
+pub use loop_doc::{Allow, Extends, Hooks, Limits, LoopDoc, ModelChoice, Prompt, SectionDoc, StateVar};
+pub use mechanisms::{Mechanisms, Verification};
+pub use params::Params;
 pub use section::{Tier, Trust};
+pub use step::{OnError, STEP_KEYS, Step, StepKeys, StepRetry, StepVerb, Then};
+pub use value::{Duration, Templated, TextSource, is_template};
+pub use workspace::{Decision, ModelDoc, Paths, PolicyRule, PresetDoc, RetryDoc, Tiers, WorkspaceDoc};
+
+/// The kinds of document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A loop; also a document without `kind`.
+    Loop,
+    /// A tool.
+    Tool,
+    /// A forge.
+    Forge,
+    /// A preset.
+    Preset,
+    /// A workspace.
+    Workspace,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 5] = [Self::Loop, Self::Tool, Self::Forge, Self::Preset, Self::Workspace];
+
+    /// The word in `kind`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Tool => "tool",
+            Self::Forge => "forge",
+            Self::Preset => "preset",
+            Self::Workspace => "workspace",
+        }
+    }
+
+    /// The kind that a word names.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == word)
+    }
+}

@@ -153,6 +153,11 @@ impl Node {
         }
     }
 
+    /// The same map, at the same place, with only these entries.
+    pub fn with_entries(&self, entries: Vec<Entry>) -> Node {
+        Node { value: Value::Map(entries.into()), ..self.clone() }
+    }
+
     /// The items of a list; none for anything else.
     pub fn items(&self) -> &[Node] {
         match &self.value {

@@ -1,1 +1,123 @@
-//! What a step does: one file a verb.
+//! What a step does: one file a verb, one line in [`VERBS`].
+//!
+//! A verb is a typed arguments struct that knows how to run. The schema, the reference page, "did you mean" and
+//! dispatch come from the table.
+
+mod context;
+mod table;
+
+pub use context::{ForgeCall, Host, LoopCall, StepContext, StepFailure, ToolCallRequest};
+pub use table::VERBS;
+
+use std::future::Future;
+
+use minijinja::Value;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+
+use crate::diag::Diagnostics;
+use crate::model::BoxFuture;
+use crate::syntax::Node;
+
+/// One verb: its arguments, with what they do.
+pub trait Verb: DeserializeOwned + JsonSchema + Send + Sync + 'static {
+    /// The word in documents.
+    const NAME: &'static str;
+    /// Where the reference lists it: `state`, `user`, `compute` or `control`.
+    const GROUP: Group;
+
+    /// Does the work; the value is the step's result.
+    ///
+    /// Cancel-safe: dropping the future stops the work and kills what it started.
+    fn run(&self, cx: &StepContext<'_>) -> impl Future<Output = Result<Value, StepFailure>> + Send;
+
+    /// Names in the arguments that must exist, for the checker.
+    fn references(&self) -> Vec<Reference> {
+        Vec::new()
+    }
+}
+
+/// A group of verbs in the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// State and prompt.
+    State,
+    /// To the user.
+    User,
+    /// Compute.
+    Compute,
+    /// Control.
+    Control,
+}
+
+/// A name that a step refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    /// An action of this loop.
+    Action(String),
+    /// A tool.
+    Tool(String),
+    /// A forge.
+    Forge(String),
+    /// A loop.
+    Loop(String),
+    /// A state variable.
+    State(String),
+}
+
+/// A decoded step, ready to run.
+pub trait AnyStep: Send + Sync {
+    /// See [`Verb::run`].
+    fn run<'a>(&'a self, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// See [`Verb::references`].
+    fn references(&self) -> Vec<Reference>;
+}
+
+impl<V: Verb> AnyStep for V {
+    fn run<'a>(&'a self, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(Verb::run(self, cx))
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        Verb::references(self)
+    }
+}
+
+/// A verb without its type, for the table.
+pub trait AnyVerb: Send + Sync {
+    /// The word in documents.
+    fn name(&self) -> &'static str;
+    /// The group in the reference.
+    fn group(&self) -> Group;
+    /// The arguments' schema.
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+    /// Decodes arguments; what is wrong goes into `diagnostics`.
+    fn decode(&self, args: &Node, diagnostics: &mut Diagnostics) -> Option<Box<dyn AnyStep>>;
+}
+
+/// Carries a verb's type into the table.
+pub struct Entry<V>(pub std::marker::PhantomData<fn() -> V>);
+
+impl<V: Verb> AnyVerb for Entry<V> {
+    fn name(&self) -> &'static str {
+        V::NAME
+    }
+
+    fn group(&self) -> Group {
+        V::GROUP
+    }
+
+    fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<V>()
+    }
+
+    fn decode(&self, args: &Node, diagnostics: &mut Diagnostics) -> Option<Box<dyn AnyStep>> {
+        crate::syntax::decode::<V>(args, diagnostics).map(|verb| Box::new(verb) as Box<dyn AnyStep>)
+    }
+}
+
+/// The verb of a name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn AnyVerb> {
+    VERBS.iter().copied().find(|verb| verb.name() == name)
+}

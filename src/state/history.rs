@@ -1,0 +1,57 @@
+//! Records of what happened: actions, timeline entries, totals.
+
+use minijinja::Value;
+use serde::Serialize;
+
+use crate::event::Usage;
+
+/// One action that was taken.
+#[derive(Debug, Clone, Serialize)]
+pub struct ActionRecord {
+    /// The iteration.
+    pub iteration: u32,
+    /// The action's name.
+    pub action: String,
+    /// What the model called this step.
+    pub identifier: Option<String>,
+    /// Its parameters.
+    pub params: Value,
+    /// Whether its handler succeeded.
+    pub ok: bool,
+    /// The handler's result.
+    pub result: Value,
+}
+
+/// One entry of the timeline.
+#[derive(Debug, Clone, Serialize)]
+pub struct TimelineEntry {
+    /// What kind of entry, such as `anomaly_found`.
+    pub kind: String,
+    /// Its content.
+    pub content: Value,
+}
+
+/// What a run has used, all its sub-loops included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars, where prices are known.
+    pub cost_usd: Option<f64>,
+    /// Model calls that gave a reply.
+    pub model_calls: u32,
+    /// Tool calls.
+    pub tool_calls: u32,
+    /// Iterations begun, of all loops.
+    pub iterations: u32,
+}
+
+impl Totals {
+    /// Adds a call's tokens and cost.
+    pub fn add_call(&mut self, usage: Usage, cost: Option<f64>) {
+        self.usage.add(usage);
+        if let Some(cost) = cost {
+            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What a verb may touch, and what only the engine can do for it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use minijinja::Value;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use crate::document::{StreamTo, Templated};
+use crate::event::{Event, EventStream};
+use crate::model::BoxFuture;
+use crate::policy::Access;
+use crate::state::{RunState, Scope};
+use crate::template::Templates;
+
+/// A step that failed, in words that the model or the operator can read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StepFailure {
+    /// The work failed; the words go where the step's `on_error` says.
+    #[error("{0}")]
+    Failed(String),
+    /// The run is being cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// A limit of the run was reached inside the step: the run ends with it, whatever `on_error` says.
+    #[error("{}", .0.name())]
+    Ended(crate::event::ExitReason),
+}
+
+impl StepFailure {
+    /// A failure in words.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::Failed(message.into())
+    }
+}
+
+/// A structured model call.
+#[derive(Debug, Clone)]
+pub struct ForgeCall {
+    /// The forge's name.
+    pub forge: String,
+    /// Its input.
+    pub input: Value,
+    /// The tier, when the step names one.
+    pub tier: Option<String>,
+    /// Output field → node, on top of the forge's own.
+    pub stream: Vec<(String, StreamTo)>,
+}
+
+/// A tool call.
+#[derive(Debug, Clone)]
+pub struct ToolCallRequest {
+    /// The tool's name.
+    pub tool: String,
+    /// Its parameters.
+    pub params: Value,
+    /// The name that the caller gave to this call.
+    pub identifier: Option<String>,
+}
+
+/// A sub-loop as its own task.
+#[derive(Debug, Clone)]
+pub struct LoopCall {
+    /// The loop's name.
+    pub name: String,
+    /// Its input.
+    pub input: Value,
+    /// State variables to start with.
+    pub set: Vec<(String, Value)>,
+}
+
+/// What only the engine can do: everything that calls a model, a tool, a loop or the user.
+pub trait Host: Send + Sync {
+    /// One structured model call.
+    fn forge<'a>(&'a self, call: ForgeCall, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// One tool call, with its events. A tool's own failure is an `Err` with its words.
+    fn tool<'a>(&'a self, call: ToolCallRequest, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// Runs a loop as a task of its own; the value has `reason`, `answer` and `state`.
+    fn run_loop<'a>(&'a self, call: LoopCall, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// Asks the user; none when nobody can be asked.
+    fn ask<'a>(
+        &'a self,
+        question: String,
+        options: Vec<String>,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Option<String>, StepFailure>>;
+}
+
+/// What a verb sees of a run.
+pub struct StepContext<'a> {
+    /// The names that templates see.
+    pub scope: &'a Scope,
+    /// Compiled templates.
+    pub templates: &'a Templates,
+    /// The loop's state.
+    pub state: &'a Arc<Mutex<RunState>>,
+    /// Where events go.
+    pub events: &'a EventStream,
+    /// Files, processes and network, inside the workspace.
+    pub access: &'a Access,
+    /// What only the engine can do.
+    pub host: &'a dyn Host,
+    /// Ends when the run does; work that outlives a dropped future must watch it.
+    pub cancel: &'a CancellationToken,
+    /// Where the step stands, such as `actions.extract.do[0]`.
+    pub path: &'a str,
+    /// How many loops and tools stand around this step.
+    pub depth: u32,
+}
+
+impl StepContext<'_> {
+    /// The state, locked. Never hold it over an await.
+    pub fn state(&self) -> MutexGuard<'_, RunState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends an event.
+    pub fn emit(&self, event: Event) {
+        self.events.emit(event);
+    }
+
+    /// Renders a string to text.
+    ///
+    /// # Errors
+    /// What the template did wrong, with its place and the values it used.
+    pub fn text(&self, source: &str) -> Result<String, StepFailure> {
+        self.templates.render_text(source, &self.scope.context()).map_err(|e| StepFailure::new(e.to_string()))
+    }
+
+    /// Renders a string; exactly one `{{ expression }}` keeps its type.
+    ///
+    /// # Errors
+    /// As [`Self::text`].
+    pub fn value(&self, source: &str) -> Result<Value, StepFailure> {
+        self.templates.render_value(source, &self.scope.context()).map_err(|e| StepFailure::new(e.to_string()))
+    }
+
+    /// Renders every string inside a JSON value.
+    ///
+    /// # Errors
+    /// As [`Self::text`].
+    pub fn json(&self, source: &serde_json::Value) -> Result<Value, StepFailure> {
+        self.templates.render_json(source, &self.scope.context()).map_err(|e| StepFailure::new(e.to_string()))
+    }
+
+    /// Evaluates an expression without braces.
+    ///
+    /// # Errors
+    /// As [`Self::text`].
+    pub fn eval(&self, expression: &str) -> Result<Value, StepFailure> {
+        self.templates.eval(expression, &self.scope.context()).map_err(|e| StepFailure::new(e.to_string()))
+    }
+
+    /// The value of a templated argument.
+    ///
+    /// # Errors
+    /// As [`Self::text`], or a value of another type than the argument's.
+    pub fn get<T: DeserializeOwned + Clone>(&self, argument: &Templated<T>) -> Result<T, StepFailure> {
+        match argument {
+            Templated::Literal(value) => Ok(value.clone()),
+            Templated::Template(source) => {
+                let value = self.value(source)?;
+                T::deserialize(value.clone())
+                    .map_err(|e| StepFailure::new(format!("`{source}` gives {} ({}): {e}", value, value.kind())))
+            }
+        }
+    }
+}
