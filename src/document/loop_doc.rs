@@ -72,6 +72,19 @@ pub struct LoopDoc {
     /// Names of environment variables that templates may read as `env.NAME`.
     #[serde(default)]
     pub env: Vec<Spanned<String>>,
+    /// An input with a script of replies, which shows the loop while no model is configured.
+    #[serde(default)]
+    pub example: Option<Example>,
+}
+
+/// An input with a script that answers it. A script never passes for a model, and refuses any other input.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The input's file, below the workspace.
+    pub input: Spanned<String>,
+    /// The script's file, below the workspace.
+    pub script: Spanned<String>,
 }
 
 /// `loop`.

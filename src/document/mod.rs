@@ -15,7 +15,7 @@ mod workspace;
 
 pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag, Verify};
 pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
-pub use loop_doc::{Allow, Extends, Hooks, Limits, LoopDoc, ModelChoice, Prompt, SectionDoc, StateVar};
+pub use loop_doc::{Allow, Example, Extends, Hooks, Limits, LoopDoc, ModelChoice, Prompt, SectionDoc, StateVar};
 pub use mechanisms::{Mechanisms, Verification};
 pub use params::Params;
 pub use section::{Tier, Trust};

@@ -81,3 +81,8 @@ impl RunState {
         }
     }
 }
+
+/// Locks a mutex whose holder may have panicked: what it guards is always whole between two statements.
+pub fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,1 +1,22 @@
-//! What the model may call: tool documents, built-in tools, native tools.
+//! What the model may call: tools that a program brings, beside the tool documents.
+
+use serde_json::Value;
+
+use crate::document::Effect;
+use crate::model::BoxFuture;
+
+/// A tool written in Rust, for programs that embed the engine.
+pub trait NativeTool: Send + Sync {
+    /// Its name, which loops list under `tools`.
+    fn name(&self) -> &str;
+    /// What it does, for the model.
+    fn description(&self) -> &str;
+    /// JSON Schema of its parameters, an object.
+    fn params(&self) -> Value;
+    /// What a call does to the world. Default: it must not happen twice.
+    fn effect(&self) -> Effect {
+        Effect::AtMostOnce
+    }
+    /// Does the work. Dropping the future must stop it. An `Err` is told to the model.
+    fn call<'a>(&'a self, params: Value) -> BoxFuture<'a, Result<Value, String>>;
+}

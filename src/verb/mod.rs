@@ -25,6 +25,8 @@ pub trait Verb: DeserializeOwned + JsonSchema + Send + Sync + 'static {
     const NAME: &'static str;
     /// Where the reference lists it: `state`, `user`, `compute` or `control`.
     const GROUP: Group;
+    /// Whether the work holds loops or tools that watch for cancellation themselves.
+    const NESTS: bool = false;
 
     /// Does the work; the value is the step's result.
     ///
@@ -89,6 +91,8 @@ pub trait AnyVerb: Send + Sync {
     fn name(&self) -> &'static str;
     /// The group in the reference.
     fn group(&self) -> Group;
+    /// See [`Verb::NESTS`].
+    fn nests(&self) -> bool;
     /// The arguments' schema.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
     /// Decodes arguments; what is wrong goes into `diagnostics`.
@@ -105,6 +109,10 @@ impl<V: Verb> AnyVerb for Entry<V> {
 
     fn group(&self) -> Group {
         V::GROUP
+    }
+
+    fn nests(&self) -> bool {
+        V::NESTS
     }
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
