@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::document::Effect;
-use crate::model::BoxFuture;
+use std::future::Future;
+use std::pin::Pin;
 
 /// A tool written in Rust, for programs that embed the engine.
 pub trait NativeTool: Send + Sync {
@@ -18,5 +19,5 @@ pub trait NativeTool: Send + Sync {
         Effect::AtMostOnce
     }
     /// Does the work. Dropping the future must stop it. An `Err` is told to the model.
-    fn call<'a>(&'a self, params: Value) -> BoxFuture<'a, Result<Value, String>>;
+    fn call<'a>(&'a self, params: Value) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send + 'a>>;
 }
