@@ -3,9 +3,22 @@
 //! [`extract`] reads a whole reply and decides; [`Live`] reads the same reply as it arrives and only shows it.
 //! What is executed always comes from [`extract`].
 
+mod chars;
+mod closing;
+mod coerce;
+mod extract;
 mod grammar;
+mod lenient;
 mod live;
+mod markers;
+mod message;
+mod object;
+mod params;
+mod regions;
+mod repair;
+mod scalar;
 
+pub use extract::{coerce, extract, extract_object, extract_tool_call};
 pub use grammar::{ActionGrammar, Grammar, TagRule};
 pub use live::{Live, Piece};
 
@@ -102,35 +115,5 @@ impl RejectClass {
     }
 }
 
-/// Takes exactly one action from a whole reply.
-pub fn extract(raw: &str, finish: Finish, grammar: &Grammar) -> Result<Extracted, Rejection> {
-    let _ = (raw, finish, grammar);
-    Err(unwritten())
-}
-
-/// Takes the action of a native tool call: its name and the JSON text of its arguments.
-pub fn extract_tool_call(
-    name: &str,
-    arguments: &str,
-    finish: Finish,
-    grammar: &Grammar,
-) -> Result<Extracted, Rejection> {
-    let _ = (name, arguments, finish, grammar);
-    Err(unwritten())
-}
-
-/// Takes the best JSON object of a reply that has no `@action`, such as a forge's.
-pub fn extract_object(raw: &str, finish: Finish) -> Result<(Value, Vec<Repair>), Rejection> {
-    let _ = (raw, finish);
-    Err(unwritten())
-}
-
-/// Brings a value to the types that a JSON Schema declares, where that loses nothing.
-pub fn coerce(value: Value, schema: &Value) -> (Value, Vec<Repair>) {
-    let _ = schema;
-    (value, Vec::new())
-}
-
-fn unwritten() -> Rejection {
-    Rejection { class: RejectClass::NoAction, message: "Replies cannot be read yet.".to_owned(), action: None }
-}
+#[cfg(test)]
+mod tests;
