@@ -3,13 +3,32 @@
 //! A request is a stable head (system blocks, tools), an append-only transcript, and one last user part. Providers
 //! keep the encoded bytes of head and transcript in an [`EncodeCache`], so an iteration encodes only what is new.
 
+#[cfg(test)]
+mod cases;
 mod error;
+mod failure;
+mod gather;
+mod http;
+mod json;
+mod lenient;
+mod provider;
+#[cfg(test)]
+#[path = "../../tests/support/raw_http.rs"]
+mod raw_http;
 mod request;
+mod setup;
+mod sse;
+mod stream;
+#[cfg(test)]
+mod wire_tests;
 
 pub use error::{ErrorClass, ModelError};
+pub use http::HttpClients;
+pub use provider::{AnyProvider, PROVIDERS, provider};
 pub use request::{
     Block, EncodeCache, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
 };
+pub use setup::{BuildContext, KeySource, ModelSetupError, Wait};
 
 use std::future::Future;
 use std::pin::Pin;
@@ -125,6 +144,19 @@ pub trait Model: Send + Sync {
     /// What is known of the model.
     fn info(&self) -> &ModelInfo;
 
+    /// Whether a call could be made at all: whether its key was found. Asked for before a run needs the model.
+    ///
+    /// # Errors
+    /// What is missing and how to give it.
+    fn ready(&self) -> Result<(), ModelSetupError> {
+        Ok(())
+    }
+
+    /// What must be masked wherever text of a run is kept or shown.
+    fn secrets(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Sends the request and streams the reply into the sink.
     ///
     /// # Errors
@@ -135,4 +167,25 @@ pub trait Model: Send + Sync {
         cache: &'a mut EncodeCache,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Reply, ModelError>>;
+}
+
+/// One call with one user part: how a person finds out whether a provider works.
+///
+/// # Errors
+/// Whatever the call came up with.
+pub async fn ask(model: &dyn Model, text: &str) -> Result<Reply, ModelError> {
+    let transcript = Transcript::default();
+    let sampling = Sampling::default();
+    let request = Request {
+        system: &[],
+        transcript: &transcript,
+        last: text,
+        retry: &[],
+        tools: None,
+        force_tool: None,
+        schema: None,
+        sampling: &sampling,
+        volatile: &[],
+    };
+    model.call(request, &mut EncodeCache::default(), &mut NoSink).await
 }

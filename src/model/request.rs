@@ -1,8 +1,10 @@
 //! What a provider is given and what it gives back.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -52,6 +54,20 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as the model wrote them: JSON text, perhaps broken.
     pub arguments: String,
+}
+
+impl ToolCall {
+    /// The arguments as the text of a JSON object. Servers refuse a whole transcript for one broken call in it.
+    pub(super) fn arguments_object(&self) -> Cow<'_, str> {
+        let text = self.arguments.trim();
+        if text.is_empty() {
+            Cow::Borrowed("{}")
+        } else if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok() {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(serde_json::json!({ "invalid_json": text }).to_string())
+        }
+    }
 }
 
 /// The result of a native tool call.
@@ -198,27 +214,63 @@ pub struct Reply {
     pub usage: Option<Usage>,
 }
 
-/// Encoded bytes that a provider keeps between the iterations of one run.
+/// Encoded bytes that a provider keeps between the iterations of one run. Made with `default()` and handed to every call.
 ///
-/// `head` holds the encoded start of the body for one set of system blocks and tools; `turns` the encoded messages of
-/// the first `encoded` turns of one transcript. A provider starts afresh when an id differs.
+/// `head` holds the encoded start of the body for one set of system blocks, tools and settings; `turns` the encoded
+/// messages of the first `encoded` turns of one transcript. Each is made afresh when what it was made from differs.
 #[derive(Debug, Default)]
 pub struct EncodeCache {
-    /// What `head` was made from: system blocks (by pointer and length), tools, settings. Provider-defined.
-    pub head_key: Vec<u64>,
-    /// The encoded head.
-    pub head: Vec<u8>,
-    /// The transcript that `turns` belongs to.
-    pub transcript: u64,
-    /// How many turns are encoded.
-    pub encoded: usize,
-    /// The encoded turns.
-    pub turns: Vec<u8>,
+    pub(super) made_from: Option<HeadKey>,
+    pub(super) head: Vec<u8>,
+    /// The provider instance and the transcript that `turns` belongs to.
+    pub(super) transcript: (u64, u64),
+    pub(super) encoded: usize,
+    pub(super) turns: Vec<u8>,
+    /// Whether `turns` ends inside the text of a user message, so that the next user turn goes on in it.
+    pub(super) open: bool,
     /// Length of the last body, a hint for the next buffer.
-    pub last_len: usize,
+    pub(super) last_len: usize,
 }
 
-fn fresh_id() -> u64 {
+/// What an encoded head was made from. It holds the blocks themselves: an address alone could be taken again.
+#[derive(Debug)]
+pub(super) struct HeadKey {
+    owner: u64,
+    system: Vec<Block>,
+    tools: Option<u64>,
+    force_tool: Option<String>,
+    schema: Option<Value>,
+    sampling: Sampling,
+}
+
+impl HeadKey {
+    /// The key of this request for the provider instance `owner`.
+    pub(super) fn of(owner: u64, request: &Request<'_>) -> Self {
+        Self {
+            owner,
+            system: request.system.to_vec(),
+            tools: request.tools.map(|tools| tools.id),
+            force_tool: request.force_tool.map(str::to_owned),
+            schema: request.schema.cloned(),
+            sampling: request.sampling.clone(),
+        }
+    }
+
+    /// Whether a head with this key serves the request.
+    pub(super) fn fits(&self, owner: u64, request: &Request<'_>) -> bool {
+        let same_text = |a: &Block, b: &Block| Arc::ptr_eq(&a.text, &b.text) || a.text == b.text;
+        self.owner == owner
+            && self.tools == request.tools.map(|tools| tools.id)
+            && self.force_tool.as_deref() == request.force_tool
+            && self.schema.as_ref() == request.schema
+            && self.sampling == *request.sampling
+            && self.system.len() == request.system.len()
+            && self.system.iter().zip(request.system).all(|(a, b)| same_text(a, b))
+    }
+}
+
+/// A number that no other caller in this process gets.
+pub(super) fn fresh_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
