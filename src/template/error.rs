@@ -115,6 +115,11 @@ impl TemplateError {
         Self::new(TemplateErrorKind::NotFound, format!("Template file `{name}` does not exist"))
     }
 
+    /// A text that is not a template.
+    pub(super) fn syntax(error: &minijinja::Error, source: &str) -> Self {
+        explain(error, source, None, None, &|_| None, &Value::UNDEFINED)
+    }
+
     pub(super) fn outside(name: &str) -> Self {
         Self {
             help: Some("use a relative name without `..`, written with `/`".into()),

@@ -10,6 +10,7 @@ mod error;
 mod functions;
 pub mod guard;
 mod render;
+pub mod walk;
 
 pub use builder::{Loader, TemplatesBuilder};
 pub use error::{Place, TemplateError, TemplateErrorKind};
