@@ -4,6 +4,7 @@
 //! text and the reference page.
 
 mod action;
+mod builtin;
 mod callable;
 mod loop_doc;
 mod mechanisms;
@@ -14,6 +15,7 @@ mod value;
 mod workspace;
 
 pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag, Verify};
+pub use builtin::{BUILTINS, BuiltinAction, builtin};
 pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
 pub use loop_doc::{Allow, Example, Extends, Hooks, Limits, LoopDoc, ModelChoice, Prompt, SectionDoc, StateVar};
 pub use mechanisms::{Mechanisms, Verification};

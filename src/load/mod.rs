@@ -1,1 +1,12 @@
-//! Files to a library of documents.
+//! Files become a library: every document of a workspace by kind and name, with the shipped ones behind them.
+
+mod discover;
+mod extends;
+mod library;
+mod prompt_files;
+mod read;
+mod shipped;
+
+pub use library::{DocRef, Library, Loaded, Unusable};
+pub use prompt_files::{PromptFile, PromptFileError, PromptFiles};
+pub use shipped::{SHIPPED, shipped};

@@ -1,0 +1,74 @@
+//! The built-in actions: names that are always known, whether or not a loop offers them.
+
+/// A built-in action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BuiltinAction {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, for the model.
+    pub description: &'static str,
+    /// Its parameters, in words, for the reference.
+    pub params: &'static str,
+    /// Whether the loop ends when it was taken.
+    pub ends_loop: bool,
+    /// Whether loops can offer it; the others are names that no other action may take without `override`.
+    pub in_force: bool,
+}
+
+/// Every built-in action, in the order of the reference.
+pub const BUILTINS: &[BuiltinAction] = &[
+    BuiltinAction {
+        name: "finish",
+        description: "End the task. Take it only when nothing is left to do.",
+        params: "none",
+        ends_loop: true,
+        in_force: true,
+    },
+    BuiltinAction {
+        name: "directly_answer",
+        description: "Give the user the final answer and end the task. Put a short answer into `answer_payload`, \
+                      or a long one into the FINAL_ANSWER tag; use exactly one of them.",
+        params: "`answer_payload`, or the FINAL_ANSWER tag: exactly one of them",
+        ends_loop: true,
+        in_force: true,
+    },
+    BuiltinAction {
+        name: "ask_for_clarification",
+        description: "Ask the user a question when the task cannot be done without the answer.",
+        params: "`question`, optional `options`",
+        ends_loop: false,
+        in_force: true,
+    },
+    BuiltinAction {
+        name: "directly_call_tool",
+        description: "Call a tool with its parameters, or 2 to 8 independent calls at once under `calls`.",
+        params: "`tool_name`, `params`; or `calls: [{tool_name, params, identifier?}, ...]`, 2 to 8, run concurrently",
+        ends_loop: false,
+        in_force: true,
+    },
+    BuiltinAction {
+        name: "require_tool",
+        description: "Name a tool that is needed next; its parameters are asked for in a second step.",
+        params: "`tool_name`, optional `reason`; or `calls: [{tool_name, reason?, identifier?}, ...]`",
+        ends_loop: false,
+        in_force: true,
+    },
+    later("request_verification", "Ask for a check of whether the goal is reached.", "optional `reason`"),
+    later("search_capabilities", "Look for a tool, forge, skill or focus mode.", "`query`, optional `queries`"),
+    later("load_capability", "Load a capability by its identifier.", "`identifier`"),
+    later("enter_focus_mode", "Work on a part of the task in a focus mode.", "`name`, optional `task`"),
+    later("loading_skills", "Load skills by name.", "`names`"),
+    later("load_skill_resources", "Load files of a skill.", "`skill`, `paths`"),
+    later("change_skill_view_offset", "Show another part of a loaded skill.", "`skill`, `offset`"),
+    later("require_ai_blueprint", "Run a forge by name.", "`name`, `params`"),
+];
+
+const fn later(name: &'static str, description: &'static str, params: &'static str) -> BuiltinAction {
+    BuiltinAction { name, description, params, ends_loop: false, in_force: false }
+}
+
+/// The built-in action of this name.
+#[must_use]
+pub fn builtin(name: &str) -> Option<&'static BuiltinAction> {
+    BUILTINS.iter().find(|action| action.name == name)
+}

@@ -1,0 +1,95 @@
+//! Finding files: the workspace's own, and those below its folders of documents.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span, codes};
+
+/// The names that a workspace's file may have.
+pub(super) const WORKSPACE_FILES: [&str; 3] = ["loopwright.yaml", "loopwright.yml", "loopwright.toml"];
+
+/// Folders that are never searched.
+const SKIPPED: [&str; 3] = ["node_modules", "target", "__pycache__"];
+
+/// How deep folders of documents may lie in each other.
+const MAX_DEPTH: usize = 16;
+
+/// The workspace that a path lies in: its folder and its files (more than one is a mistake).
+pub(super) fn find_workspace(start: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
+    start.ancestors().find_map(|folder| {
+        let files: Vec<PathBuf> =
+            WORKSPACE_FILES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect();
+        (!files.is_empty()).then(|| (folder.to_owned(), files))
+    })
+}
+
+/// Every document below a folder, sorted, as paths below `folder`.
+pub(super) fn documents(
+    folder: &Path,
+    shown: &Path,
+    sources: &mut SourceMap,
+    findings: &mut Diagnostics,
+) -> Vec<PathBuf> {
+    let mut walk = Walk { around: Vec::new(), found: Vec::new(), seen: HashSet::new(), sources, findings };
+    walk.folder(folder, shown, Path::new(""));
+    walk.found.sort();
+    walk.found
+}
+
+struct Walk<'a> {
+    /// The real paths of the folders around the present one.
+    around: Vec<PathBuf>,
+    seen: HashSet<PathBuf>,
+    found: Vec<PathBuf>,
+    sources: &'a mut SourceMap,
+    findings: &'a mut Diagnostics,
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, folder: &Path, shown: &Path, below: &Path) {
+        let real = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        if self.around.contains(&real) {
+            let message = format!("the link leads back to `{}`, which it lies in", real.display());
+            return self.report(shown, Diagnostic::error(codes::FOLDER_CYCLE, None, message));
+        }
+        // The same folder by another way has been searched already.
+        if !self.seen.insert(real.clone()) || self.around.len() >= MAX_DEPTH {
+            return;
+        }
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let message = format!("the folder cannot be read: {error}");
+                return self.report(shown, Diagnostic::error(codes::FILE_UNREADABLE, None, message));
+            }
+        };
+        self.around.push(real);
+        let mut names: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.file_name())).collect();
+        names.sort();
+        for name in names {
+            let text = name.to_string_lossy();
+            if text.starts_with('.') || SKIPPED.contains(&&*text) {
+                continue;
+            }
+            let path = folder.join(&name);
+            let below = below.join(&name);
+            if path.is_dir() {
+                self.folder(&path, &shown.join(&name), &below);
+            } else if is_document(&path) {
+                self.found.push(below);
+            }
+        }
+        self.around.pop();
+    }
+
+    fn report(&mut self, shown: &Path, mut finding: Diagnostic) {
+        finding.span = Some(Span::new(self.sources.add(shown, ""), 0, 0));
+        self.findings.push(finding);
+    }
+}
+
+/// Whether a file is searched for: JSON files are data beside the documents, and are read only when they are named.
+fn is_document(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    [".yaml", ".yml", ".toml"].iter().any(|end| name.ends_with(end)) && !WORKSPACE_FILES.contains(&&*name)
+}
