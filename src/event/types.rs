@@ -412,6 +412,16 @@ pub enum Event {
         /// The entry.
         entry: Value,
     },
+    /// The evidence changed.
+    Evidence {
+        /// All of it, by id.
+        evidence: Value,
+    },
+    /// The list of todos changed.
+    Todo {
+        /// The whole list.
+        todo: Value,
+    },
     /// A progress line for people.
     Status {
         /// The text.

@@ -31,6 +31,10 @@ pub struct RunState {
     pub timeline_all: Vec<Value>,
     /// Past actions, oldest first.
     pub history: Vec<ActionRecord>,
+    /// Text that was shown for a node while the last reply streamed, by node.
+    pub streamed: indexmap::IndexMap<String, String>,
+    /// The last answer to the user.
+    pub answer: Option<String>,
     /// Evidence by id.
     pub evidence: indexmap::IndexMap<String, Value>,
     /// Todos, in order.

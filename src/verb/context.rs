@@ -11,7 +11,7 @@ use crate::event::{Event, EventStream};
 use crate::model::BoxFuture;
 use crate::policy::Access;
 use crate::state::{RunState, Scope};
-use crate::template::Templates;
+use crate::template::{TemplateError, Templates};
 
 /// A step that failed, in words that the model or the operator can read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -124,7 +124,7 @@ impl StepContext<'_> {
     /// # Errors
     /// What the template did wrong, with its place and the values it used.
     pub fn text(&self, source: &str) -> Result<String, StepFailure> {
-        self.templates.render_text(source, &self.scope.context()).map_err(|e| StepFailure::new(e.to_string()))
+        self.templates.render_text(source, &self.scope.context()).map_err(|e| template_failure(&e))
     }
 
     /// Renders a string; exactly one `{{ expression }}` keeps its type.
@@ -132,7 +132,7 @@ impl StepContext<'_> {
     /// # Errors
     /// As [`Self::text`].
     pub fn value(&self, source: &str) -> Result<Value, StepFailure> {
-        self.templates.render_value(source, &self.scope.context()).map_err(|e| StepFailure::new(e.to_string()))
+        self.templates.render_value(source, &self.scope.context()).map_err(|e| template_failure(&e))
     }
 
     /// Renders every string inside a JSON value.
@@ -140,7 +140,7 @@ impl StepContext<'_> {
     /// # Errors
     /// As [`Self::text`].
     pub fn json(&self, source: &serde_json::Value) -> Result<Value, StepFailure> {
-        self.templates.render_json(source, &self.scope.context()).map_err(|e| StepFailure::new(e.to_string()))
+        self.templates.render_json(source, &self.scope.context()).map_err(|e| template_failure(&e))
     }
 
     /// Evaluates an expression without braces.
@@ -148,7 +148,7 @@ impl StepContext<'_> {
     /// # Errors
     /// As [`Self::text`].
     pub fn eval(&self, expression: &str) -> Result<Value, StepFailure> {
-        self.templates.eval(expression, &self.scope.context()).map_err(|e| StepFailure::new(e.to_string()))
+        self.templates.eval(expression, &self.scope.context()).map_err(|e| template_failure(&e))
     }
 
     /// The value of a templated argument.
@@ -165,4 +165,17 @@ impl StepContext<'_> {
             }
         }
     }
+}
+
+/// The words of a template's error; where it has no place, the start of the template stands for it.
+fn template_failure(error: &TemplateError) -> StepFailure {
+    const SHOWN: usize = 120;
+    if error.place.is_some() || error.file.is_some() || error.source.is_empty() {
+        return StepFailure::new(error.to_string());
+    }
+    let mut start: String = error.source.trim().chars().take(SHOWN).collect();
+    if start.len() < error.source.trim().len() {
+        start.push('…');
+    }
+    StepFailure::new(format!("{error} (in `{start}`)"))
 }

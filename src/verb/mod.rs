@@ -4,7 +4,18 @@
 //! dispatch come from the table.
 
 mod context;
+mod control;
+mod evidence;
+mod feedback;
+mod set;
+mod shape;
+mod speak;
 mod table;
+mod timeline;
+mod todo;
+
+#[cfg(test)]
+mod tests;
 
 pub use context::{ForgeCall, Host, LoopCall, StepContext, StepFailure, ToolCallRequest};
 pub use table::VERBS;
