@@ -29,7 +29,7 @@ const THINK: [&str; 3] = ["think", "thinking", "reasoning"];
 const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 /// Control marks that end a channel, with whether they belong to it.
-const CHANNEL_ENDS: [(&str, bool); 5] =
+pub(super) const CHANNEL_ENDS: [(&str, bool); 5] =
     [("<|end|>", true), ("<|return|>", true), ("<|call|>", true), ("<|start|>", false), ("<|channel|>", false)];
 /// A tag's name and nonce together are not longer.
 const TAG_LIMIT: usize = 160;

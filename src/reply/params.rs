@@ -13,9 +13,10 @@ use super::{ActionGrammar, Extracted, Grammar, RejectClass, Rejection, Repair};
 
 /// Keys of the object that are about the call, not parameters, unless the action declares them.
 const ABOUT_CALL: [&str; 3] = ["@action", "identifier", "human_readable_thought"];
-const PARAMS: &str = "params";
+pub(super) const PARAMS: &str = "params";
 
 /// The parameter names that a schema declares.
+#[derive(Debug)]
 pub(super) struct Declared {
     names: IndexSet<String>,
     /// Other names are allowed too.

@@ -50,7 +50,7 @@ pub(super) struct Regions<'a> {
 }
 
 /// Bytes that may be read in vain whatever the length of the text.
-const BASE_FUEL: usize = 16 << 20;
+pub(super) const BASE_FUEL: usize = 16 << 20;
 
 impl<'a> Regions<'a> {
     pub(super) fn new(text: &'a str, grammar: &'a Grammar, close: bool) -> Self {

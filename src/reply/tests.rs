@@ -84,3 +84,5 @@ fn every_row() {
     }
     assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+mod live;
