@@ -1,0 +1,583 @@
+//! A run as a person follows it at a terminal: drawn from the events and from nothing else.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use super::plain::{brief, escape, one_line};
+use super::screen::{Look, Screen};
+use super::{ScreenOptions, Trouble, Verbosity, Writer, figures};
+use crate::event::{Envelope, Event, ExitReason, ReplySource, StepStatus, Subscriber, ToolStatus};
+
+/// The longest text of one line.
+const WIDE: usize = 160;
+
+/// The terminal view.
+pub struct Terminal {
+    view: Arc<Mutex<View>>,
+}
+
+struct View {
+    screen: Screen,
+    source: ReplySource,
+    question: Option<String>,
+    /// Loops inside loops that have the focus now.
+    depth: usize,
+}
+
+impl Terminal {
+    /// Shows progress on one writer and answers on the other. A failure to write an answer goes to `trouble`.
+    pub fn new(progress: Writer, answers: Writer, options: ScreenOptions, trouble: Arc<Trouble>) -> Self {
+        let screen = Screen::new(progress, answers, options, trouble);
+        let view = View { screen, source: ReplySource::Model, question: None, depth: 0 };
+        let view = Arc::new(Mutex::new(view));
+        if options.live && options.verbosity > Verbosity::Quiet {
+            let seen = Arc::downgrade(&view);
+            // Without a thread there is no spinner, and nothing else is lost.
+            let _ = std::thread::Builder::new().name("spinner".to_owned()).spawn(move || spin(&seen));
+        }
+        Self { view }
+    }
+}
+
+/// Draws the spinner until the view is gone.
+fn spin(view: &Weak<Mutex<View>>) {
+    while let Some(view) = view.upgrade() {
+        lock(&view).screen.tick();
+        drop(view);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn lock(view: &Mutex<View>) -> MutexGuard<'_, View> {
+    view.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Subscriber for Terminal {
+    fn on_event(&self, event: &Envelope) {
+        lock(&self.view).show(event);
+    }
+}
+
+/// What answers, for the first and the last line. A script is never passed off as a model.
+fn answered_by(source: &ReplySource) -> Option<String> {
+    match source {
+        ReplySource::Model => None,
+        ReplySource::Script { path } => Some(format!("answered by a SCRIPT, not by a model: {}", escape(path))),
+        ReplySource::Recording { path } => {
+            Some(format!("answered by a RECORDING of a model, not by a model: {}", escape(path)))
+        }
+    }
+}
+
+impl View {
+    fn line(&mut self, look: Look, text: &str) {
+        let indent = "  ".repeat(self.depth);
+        self.screen.line(Verbosity::Normal, look, &format!("{indent}{text}"));
+    }
+
+    fn detail(&mut self, text: &str) {
+        let indent = "  ".repeat(self.depth);
+        self.screen.line(Verbosity::Verbose, Look::Dim, &format!("{indent}  {text}"));
+    }
+
+    fn show(&mut self, envelope: &Envelope) {
+        // Answers of a sub-loop that runs as its own task are its parent's to use, not the user's.
+        let own = envelope.task == envelope.run.0;
+        match &envelope.event {
+            Event::RunStarted { .. } | Event::IterationStarted { .. } | Event::RunFinished { .. } => {
+                self.show_frame(&envelope.event);
+            }
+            Event::PromptProfile { .. }
+            | Event::ModelCallStarted { .. }
+            | Event::ModelCallFinished { .. }
+            | Event::ModelCallFailed { .. } => self.show_call(&envelope.event),
+            Event::Delta { node, text, .. } => {
+                let (key, label) = node_name(&envelope.task, node, own);
+                self.screen.grow(&key, &label, own && node == "answer", text);
+            }
+            Event::Correction { node, text } => {
+                let (key, label) = node_name(&envelope.task, node, own);
+                self.correct(&key, &label, own && node == "answer", text);
+            }
+            Event::Answer { text, .. } if own => {
+                let (key, _) = node_name(&envelope.task, "answer", own);
+                self.screen.answer(&key, text);
+            }
+            Event::Answer { text, .. } => self.line(Look::Plain, &format!("  answer: {}", one_line(text, WIDE))),
+            Event::StepStarted { path, verb } => self.screen.wait(path, format!("running `{verb}`")),
+            Event::StepFinished { path, verb, status, duration_ms, message } => {
+                self.screen.ready(path);
+                self.show_step(path, verb, *status, *duration_ms, message.as_deref());
+            }
+            other => self.show_happening(other),
+        }
+    }
+
+    /// The beginning, each iteration's header, and the end.
+    fn show_frame(&mut self, event: &Event) {
+        match event {
+            Event::RunStarted { loop_name, source, model, input_bytes, max_iterations } => {
+                self.source = source.clone();
+                let who = answered_by(source).unwrap_or_else(|| format!("answered by {}", escape(model)));
+                let loop_name = escape(loop_name);
+                self.line(Look::Heading, &format!("{loop_name}, {who}"));
+                let input = figures::size(*input_bytes);
+                self.line(
+                    Look::Dim,
+                    &format!("input: {input}; at most {}", figures::count(*max_iterations, "iteration")),
+                );
+            }
+            Event::IterationStarted { iteration, max_iterations } => {
+                self.line(Look::Heading, &format!("iteration {iteration} of at most {max_iterations}"));
+            }
+            Event::RunFinished { .. } => self.show_end(event),
+            _ => {}
+        }
+    }
+
+    fn show_end(&mut self, event: &Event) {
+        let Event::RunFinished {
+            reason,
+            exit_code,
+            error,
+            ignored,
+            iterations,
+            model_calls,
+            tool_calls,
+            usage,
+            cost_usd,
+            duration_ms,
+        } = event
+        else {
+            return;
+        };
+        self.screen.all_ready();
+        self.depth = 0;
+        if let Some(error) = error {
+            // Also when quiet: a run that failed says why.
+            self.screen.line(Verbosity::Quiet, Look::Bad, &format!("error: {}", escape(error)));
+        }
+        let ignored = if *ignored { ", error ignored by a finish hook" } else { "" };
+        let look = if *exit_code == 0 { Look::Good } else { Look::Bad };
+        self.line(
+            look,
+            &format!(
+                "finished: {}{ignored} ({}, {}, {}, {})",
+                reason.name(),
+                figures::count(*iterations, "iteration"),
+                figures::count(*model_calls, "model call"),
+                figures::count(*tool_calls, "tool call"),
+                figures::time(*duration_ms),
+            ),
+        );
+        let cost =
+            cost_usd.map_or("cost unknown: no price is set".to_owned(), |usd| format!("cost {}", figures::money(usd)));
+        let by_model = self.source == ReplySource::Model;
+        if by_model {
+            self.line(Look::Dim, &format!("{}; {cost}", figures::tokens(*usage)));
+        } else {
+            self.line(Look::Dim, &figures::tokens(*usage));
+        }
+        if let Some(who) = answered_by(&self.source) {
+            self.screen.line(Verbosity::Quiet, Look::Warning, &who);
+        }
+        if *exit_code != 0 && error.is_none() && *reason != ExitReason::Cancelled {
+            self.screen.line(Verbosity::Quiet, Look::Bad, &format!("the loop ended with `{}`", reason.name()));
+        }
+    }
+
+    fn show_call(&mut self, event: &Event) {
+        match event {
+            Event::PromptProfile { sections, bytes, tokens, estimated, shared_prefix, .. } => {
+                let about = if *estimated { "about " } else { "" };
+                let tokens = figures::grouped(*tokens as u64);
+                self.detail(&format!(
+                    "prompt: {} in {}, {about}{tokens} tokens, {} as before",
+                    figures::size(*bytes),
+                    figures::count(u32::try_from(sections.len()).unwrap_or(u32::MAX), "section"),
+                    figures::size(*shared_prefix),
+                ));
+            }
+            Event::ModelCallStarted { call, model, tier, purpose, attempt } => {
+                self.screen.forget();
+                self.screen.wait(&format!("call {call}"), format!("waiting for {model}"));
+                let purpose = format!("{purpose:?}").to_lowercase();
+                self.detail(&format!("call {call}: {} (tier {tier}, {purpose}, attempt {attempt})", escape(model)));
+            }
+            Event::ModelCallFinished { call, finish, usage, cost_usd, duration_ms, .. } => {
+                self.screen.ready(&format!("call {call}"));
+                let finish = finish.as_deref().unwrap_or("no finish reason");
+                let cost = cost_usd.map(|usd| format!(", {}", figures::money(usd))).unwrap_or_default();
+                let (tokens, time) = (figures::tokens(*usage), figures::time(*duration_ms));
+                self.detail(&format!("call {call}: {}, {tokens}{cost}, {time}", escape(finish)));
+            }
+            Event::ModelCallFailed { call, class, message, retry_in_ms, .. } => {
+                let message = one_line(message, 400);
+                match retry_in_ms {
+                    Some(ms) => {
+                        let time = figures::time(*ms);
+                        self.line(
+                            Look::Warning,
+                            &format!("  ! model call failed ({class}): {message}; again in {time}"),
+                        );
+                        self.screen
+                            .wait(&format!("call {call}"), format!("{class}: waiting {time} before trying again"));
+                    }
+                    None => {
+                        self.screen.ready(&format!("call {call}"));
+                        self.line(Look::Bad, &format!("  ! model call failed ({class}): {message}"));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn correct(&mut self, key: &str, label: &str, answer: bool, text: &str) {
+        let shown = self.screen.shown(key);
+        if shown.is_empty() || shown.trim() == text.trim() {
+            return;
+        }
+        self.screen.forget_node(key);
+        if text.trim().is_empty() {
+            self.line(Look::Warning, &format!("  ! {label}: what was shown does not count"));
+        } else {
+            self.line(Look::Warning, &format!("  ! {label}: what was shown does not count; this does:"));
+            self.screen.grow(key, label, answer, text);
+        }
+    }
+
+    fn show_step(&mut self, path: &str, verb: &str, status: StepStatus, ms: u64, message: Option<&str>) {
+        let time = figures::time(ms);
+        let path = escape(path);
+        match status {
+            StepStatus::Ok => self.line(Look::Dim, &format!("    {verb} ({path}, {time})")),
+            StepStatus::Skipped => self.detail(&format!("  {verb} skipped ({path})")),
+            StepStatus::Cancelled => self.line(Look::Warning, &format!("    {verb} cancelled ({path}, {time})")),
+            StepStatus::Failed => {
+                let message = one_line(message.unwrap_or("no reason given"), 400);
+                self.line(Look::Bad, &format!("    {verb} failed ({path}, {time}): {message}"));
+            }
+        }
+    }
+
+    /// Everything else that happens inside an iteration.
+    fn show_happening(&mut self, event: &Event) {
+        match event {
+            Event::Neutralised { section, shapes, redrawn } => {
+                let redrawn = if *redrawn { "; its nonce was drawn again" } else { "" };
+                let section = escape(section);
+                self.line(Look::Warning, &format!("  ! {section}: {shapes} delimiter shapes made harmless{redrawn}"));
+            }
+            Event::Action { action, identifier, thought: _, params, tags, repairs } => {
+                let name = identifier.as_ref().map(|name| format!(" ({})", one_line(name, 60))).unwrap_or_default();
+                let tags =
+                    if tags.is_empty() { String::new() } else { format!(" + {}", one_line(&tags.join(", "), 60)) };
+                let params = brief(params, WIDE);
+                let params = if params.is_empty() { params } else { format!(": {params}") };
+                self.line(Look::Good, &format!("  > {}{name}{params}{tags}", escape(action)));
+                for repair in repairs {
+                    self.detail(&format!("  repaired {}: {}", repair.kind, one_line(&repair.detail, WIDE)));
+                }
+            }
+            Event::ActionRejected { attempt, class, message, will_retry } => {
+                let next = if *will_retry { "; asking again" } else { "; no more attempts" };
+                let message = one_line(message, 400);
+                self.line(
+                    Look::Warning,
+                    &format!("  ! reply {attempt} gives no valid action ({class}): {message}{next}"),
+                );
+            }
+            Event::ToolStarted { tool_call, tool, params, .. } => {
+                let tool = escape(tool).into_owned();
+                self.screen.wait(&format!("tool {tool_call}"), format!("running {tool}"));
+                self.line(Look::Plain, &format!("    tool {tool_call} {tool}: {}", brief(params, WIDE)));
+            }
+            Event::ToolFinished { tool_call, tool, status, result, duration_ms } => {
+                self.screen.ready(&format!("tool {tool_call}"));
+                let (word, look) = match status {
+                    ToolStatus::Done => ("done", Look::Plain),
+                    ToolStatus::Error => ("failed", Look::Bad),
+                    ToolStatus::Denied => ("denied", Look::Bad),
+                };
+                let (time, result) = (figures::time(*duration_ms), brief(result, WIDE));
+                self.line(look, &format!("    tool {tool_call} {} {word} ({time}): {result}", escape(tool)));
+            }
+            Event::Feedback { text } => self.detail(&format!("  feedback: {}", one_line(text, WIDE))),
+            Event::StateSet { values } => self.detail(&format!("  state: {}", brief(values, WIDE))),
+            Event::Timeline { entry } => self.detail(&format!("  timeline: {}", brief(entry, WIDE))),
+            Event::Status { text } => self.line(Look::Plain, &format!("  {}", one_line(text, 400))),
+            Event::Artifact { path, bytes } => {
+                self.line(Look::Good, &format!("    wrote {} ({})", escape(path), figures::size(*bytes)));
+            }
+            Event::Emit { name, data } => {
+                self.line(Look::Plain, &format!("    {}: {}", escape(name), brief(data, WIDE)))
+            }
+            Event::Ask { question, .. } => {
+                self.screen.make_room();
+                self.question = Some(one_line(question, WIDE));
+            }
+            Event::Asked { answer } => {
+                self.screen.asking = false;
+                let question = self.question.take().unwrap_or_default();
+                match answer {
+                    None => self.line(Look::Warning, &format!("  ? {question} (nobody can be asked here)")),
+                    // At a terminal both already stand there.
+                    Some(_) if self.screen.options().live => {}
+                    Some(answer) => self.line(Look::Plain, &format!("  ? {question} {}", one_line(answer, WIDE))),
+                }
+            }
+            Event::FocusOn { loop_name, depth, .. } => {
+                self.line(Look::Heading, &format!("  {} takes over", escape(loop_name)));
+                self.depth = *depth as usize;
+            }
+            Event::FocusOff { loop_name, depth, reason } => {
+                self.depth = (*depth as usize).saturating_sub(1);
+                self.line(Look::Heading, &format!("  {} is over: {}", escape(loop_name), reason.name()));
+            }
+            Event::Warning { message } => {
+                self.screen.line(Verbosity::Quiet, Look::Warning, &format!("warning: {}", escape(message)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The key and the label of a node: a sub-loop's nodes are its own.
+fn node_name(task: &str, node: &str, own: bool) -> (String, String) {
+    let label = one_line(node, 40);
+    if own { (node.to_owned(), label) } else { (format!("{task}\n{node}"), label) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::event::{CallPurpose, EventStream, RunId, Usage};
+
+    #[derive(Clone, Default)]
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Buffer {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    const PLAIN: ScreenOptions =
+        ScreenOptions { live: false, color: false, answers_live: false, verbosity: Verbosity::Normal };
+    const LIVE: ScreenOptions =
+        ScreenOptions { live: true, color: true, answers_live: true, verbosity: Verbosity::Normal };
+
+    /// What the events put on progress and on answers.
+    fn draw(options: ScreenOptions, events: Vec<Event>) -> (String, String) {
+        let (progress, answers) = (Buffer::default(), Buffer::default());
+        let trouble = Arc::new(Trouble::new(|| {}));
+        let view = Terminal::new(Box::new(progress.clone()), Box::new(answers.clone()), options, trouble);
+        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
+        for event in events {
+            stream.emit(event);
+        }
+        (progress.text(), answers.text())
+    }
+
+    fn started(source: ReplySource) -> Event {
+        Event::RunStarted {
+            loop_name: "log".into(),
+            source,
+            model: "openai:m".into(),
+            input_bytes: 1234,
+            max_iterations: 15,
+        }
+    }
+
+    fn call() -> Event {
+        Event::ModelCallStarted {
+            call: 1,
+            purpose: CallPurpose::Action,
+            tier: "main".into(),
+            model: "openai:m".into(),
+            attempt: 1,
+        }
+    }
+
+    fn delta(node: &str, text: &str) -> Event {
+        Event::Delta { node: node.into(), content_type: "text/markdown".into(), text: text.into() }
+    }
+
+    fn answer(text: &str) -> Event {
+        Event::Answer { text: text.into(), content_type: "text/markdown".into(), streamed: true }
+    }
+
+    fn finished(reason: ExitReason, cost_usd: Option<f64>) -> Event {
+        Event::RunFinished {
+            reason,
+            exit_code: reason.exit_code(),
+            error: None,
+            ignored: false,
+            iterations: 1,
+            model_calls: 1,
+            tool_calls: 2,
+            usage: Usage { input: 1200, output: 34, cache_read: 0, cache_write: 0 },
+            cost_usd,
+            duration_ms: 3210,
+        }
+    }
+
+    /// A whole run with hostile text in it.
+    fn run() -> Vec<Event> {
+        vec![
+            started(ReplySource::Script { path: "scripts/log.yaml".into() }),
+            Event::IterationStarted { iteration: 1, max_iterations: 15 },
+            call(),
+            delta("thought", "I look \u{1b}[2J at"),
+            delta("thought", " it.\nThen"),
+            delta("thought", " more."),
+            Event::ModelCallFailed {
+                call: 1,
+                attempt: 1,
+                class: "rate_limit".into(),
+                message: "slow down".into(),
+                retry_in_ms: Some(1500),
+                usage: Usage::default(),
+            },
+            call(),
+            delta("answer", "Two of th"),
+            delta("answer", "em.\n"),
+            Event::Action {
+                action: "directly_answer".into(),
+                identifier: None,
+                thought: None,
+                params: json!({ "kind": "x" }),
+                tags: vec!["FINAL_ANSWER".into()],
+                repairs: vec![],
+            },
+            Event::ToolStarted {
+                tool_call: 1,
+                tool: "read_file".into(),
+                identifier: None,
+                params: json!({ "path": "a" }),
+            },
+            Event::ToolFinished {
+                tool_call: 1,
+                tool: "read_file".into(),
+                status: ToolStatus::Done,
+                result: json!("line 1\nline 2"),
+                duration_ms: 12,
+            },
+            Event::StepFinished {
+                path: "actions.x.do[0]".into(),
+                verb: "run".into(),
+                status: StepStatus::Failed,
+                duration_ms: 5,
+                message: Some("exit code 3".into()),
+            },
+            Event::Artifact { path: "report.md".into(), bytes: 9 },
+            answer("Two of them.\n"),
+            finished(ExitReason::Exit, None),
+        ]
+    }
+
+    #[test]
+    fn a_run_reads_line_by_line_without_a_terminal() {
+        let (progress, answers) = draw(PLAIN, run());
+        assert_eq!(answers, "Two of them.\n");
+        assert!(!progress.contains('\u{1b}') && !progress.contains('\r'), "{progress}");
+        insta::assert_snapshot!(progress, @r"
+        log, answered by a SCRIPT, not by a model: scripts/log.yaml
+        input: 1.2 KB; at most 15 iterations
+        iteration 1 of at most 15
+          thought: I look \u{1b}[2J at it.
+          thought: Then more.
+          ! model call failed (rate_limit): slow down; again in 1.5 s
+          > directly_answer: kind: x + FINAL_ANSWER
+            tool 1 read_file: path: a
+            tool 1 read_file done (12 ms): line 1 line 2
+            run failed (actions.x.do[0], 5 ms): exit code 3
+            wrote report.md (9 bytes)
+        finished: exit (1 iteration, 1 model call, 2 tool calls, 3.2 s)
+        1,200 tokens in, 34 out
+        answered by a SCRIPT, not by a model: scripts/log.yaml
+        ");
+    }
+
+    #[test]
+    fn a_terminal_sees_text_grow_and_the_answer_once() {
+        let (progress, answers) = draw(LIVE, run());
+        assert_eq!(answers, "Two of them.\n", "what has been watched is not repeated");
+        assert!(progress.contains("\u{1b}[2m"), "colours: {progress:?}");
+        assert!(progress.contains("I look \\u{1b}[2J at"), "the text's own escape is spelled out: {progress:?}");
+    }
+
+    #[test]
+    fn quiet_gives_the_answer_and_says_that_a_script_answered() {
+        let (progress, answers) = draw(ScreenOptions { verbosity: Verbosity::Quiet, ..PLAIN }, run());
+        assert_eq!(answers, "Two of them.\n");
+        assert_eq!(progress, "answered by a SCRIPT, not by a model: scripts/log.yaml\n");
+        let by_model = vec![started(ReplySource::Model), answer("x"), finished(ExitReason::Exit, Some(0.0123))];
+        let (progress, answers) = draw(ScreenOptions { verbosity: Verbosity::Quiet, ..PLAIN }, by_model);
+        assert_eq!((progress.as_str(), answers.as_str()), ("", "x\n"));
+    }
+
+    #[test]
+    fn a_model_s_run_shows_who_answers_and_what_it_cost() {
+        let events = vec![started(ReplySource::Model), finished(ExitReason::MaxIterations, Some(0.0123))];
+        let (progress, _) = draw(PLAIN, events);
+        assert!(progress.starts_with("log, answered by openai:m\n"), "{progress}");
+        assert!(progress.contains("1,200 tokens in, 34 out; cost $0.0123"), "{progress}");
+        assert!(progress.contains("finished: max_iterations") && !progress.contains("SCRIPT"), "{progress}");
+    }
+
+    #[test]
+    fn a_corrected_answer_is_written_again() {
+        let events = vec![
+            call(),
+            delta("answer", "wrong"),
+            Event::Correction { node: "answer".into(), text: "right".into() },
+            answer("right"),
+        ];
+        let (progress, answers) = draw(LIVE, events.clone());
+        assert_eq!(answers, "wrong\nright\n");
+        assert!(progress.contains("does not count; this does"), "{progress}");
+        let (_, answers) = draw(PLAIN, events);
+        assert_eq!(answers, "right\n", "a file gets only what counts");
+    }
+
+    #[test]
+    fn a_sub_task_s_answer_is_not_the_run_s() {
+        let (progress, answers) = (Buffer::default(), Buffer::default());
+        let trouble = Arc::new(Trouble::new(|| {}));
+        let view = Terminal::new(Box::new(progress.clone()), Box::new(answers.clone()), PLAIN, trouble);
+        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
+        stream.for_task("r/sub").emit(answer("for my parent"));
+        stream.emit(answer("for the user"));
+        assert_eq!(answers.text(), "for the user\n");
+        assert!(progress.text().contains("for my parent"));
+    }
+
+    #[test]
+    fn the_spinner_shows_what_is_waited_for_and_goes_away() {
+        let (progress, answers) = (Buffer::default(), Buffer::default());
+        let trouble = Arc::new(Trouble::new(|| {}));
+        let view = Terminal::new(Box::new(progress.clone()), Box::new(answers), LIVE, trouble);
+        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
+        stream.emit(call());
+        std::thread::sleep(Duration::from_millis(600));
+        assert!(progress.text().contains("waiting for openai:m"), "{:?}", progress.text());
+        stream.emit(Event::Status { text: "on".into() });
+        let text = progress.text();
+        let last = text.rfind("waiting for").unwrap();
+        assert!(text[last..].contains("\r\u{1b}[K  on\n"), "cleared before the next line: {text:?}");
+    }
+}
