@@ -22,3 +22,5 @@ mod syntax;
 mod template;
 mod tool;
 mod verb;
+
+pub use cli::command_line;

@@ -1,1 +1,112 @@
-//! Arguments, output, exit codes.
+//! The command line: arguments, which command runs, and what each kind of error means for the exit code.
+
+mod command;
+mod error;
+mod input;
+mod library;
+mod output;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use command::{check, debug, init, model, new, schema};
+use error::CliError;
+use output::Output;
+
+/// Runs agent loops that are written as configuration.
+#[derive(Debug, Parser)]
+#[command(
+    name = "loopwright",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+                  loopwright init my-loops && cd my-loops\n  \
+                  loopwright check .\n  \
+                  loopwright run hello --input \"Who are you?\"\n\n\
+                  Exit codes: 0 success, 1 the thing checked or run failed, 2 usage or configuration error, 130 cancelled."
+)]
+struct Arguments {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Everywhere")]
+struct Global {
+    /// The workspace's folder [default: the nearest one upward that has loopwright.yaml, else this one]
+    #[arg(long, value_name = "DIR", global = true)]
+    workspace: Option<PathBuf>,
+    /// Print only what was asked for: no progress, no notes
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print more: prompts, state, every step
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// Print without colours (as does the environment variable NO_COLOR)
+    #[arg(long, global = true)]
+    no_color: bool,
+}
+
+/// What a command needs besides its own arguments.
+struct Context {
+    output: Output,
+    workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check documents and templates: every mistake with file, line, column and what to write
+    Check(check::Args),
+    /// Look into the engine's parts
+    Debug(debug::Args),
+    /// Make a workspace that passes `check` and runs
+    Init(init::Args),
+    /// Try a model
+    Model(model::Args),
+    /// Start a new document
+    New(new::Args),
+    /// Print the JSON Schemas of documents and events
+    Schema(schema::Args),
+}
+
+/// Runs the command that the process was started with; gives its exit code.
+#[must_use]
+pub fn command_line() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version come this way too, and go to standard output.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(error::code::USAGE));
+        }
+    };
+    let Arguments { global, command } = arguments;
+    let output = Output::new(global.quiet, global.verbose, global.no_color);
+    let context = Context { output, workspace: global.workspace };
+    let result = match command {
+        Command::Check(args) => check::run(&args, &context),
+        Command::Debug(args) => debug::run(&args, &context),
+        Command::Init(args) => init::run(&args, &context),
+        Command::Model(args) => model::run(&args, &context),
+        Command::New(args) => new::run(&args, &context),
+        Command::Schema(args) => schema::run(&args, &context),
+    };
+    let code = result.unwrap_or_else(|error| {
+        output.error(&error);
+        error.exit_code()
+    });
+    ExitCode::from(code)
+}
+
+/// A runtime for the commands that wait for something.
+fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::failed(format!("Cannot start: {error}")))
+}

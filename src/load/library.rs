@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::discover::{documents, find_workspace};
 use super::extends::Presets;
 use super::prompt_files::PromptFiles;
-use super::read::{ReadDoc, read_file, read_shipped};
+use super::read::{ReadDoc, read_file, read_given, read_shipped};
 use super::shipped::SHIPPED;
 use crate::diag::{Diagnostic, Diagnostics, Severity, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
@@ -150,6 +150,20 @@ impl Library {
         self.read_extended(first);
         self.admit(first);
         added
+    }
+
+    /// Adds a document whose text is at hand, as if it lay at `path`: an editor's draft. It stands before a file there.
+    pub fn add_text(&mut self, path: &Path, bytes: &[u8]) -> Option<SourceId> {
+        let first = self.docs.len();
+        let root = absolute(&self.root);
+        let folder = absolute(path).parent().and_then(|folder| folder.strip_prefix(&root).ok()).map(slashed);
+        let folder = folder.unwrap_or_default();
+        let doc = read_given(bytes, path, folder, None, &mut self.sources, &mut self.findings)?;
+        let source = doc.source;
+        self.docs.push(doc);
+        self.read_extended(first);
+        self.admit(first);
+        Some(source)
     }
 
     /// The document that a file gives, when it has a name.

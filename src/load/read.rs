@@ -37,34 +37,44 @@ pub(super) fn read_file(
     sources: &mut SourceMap,
     findings: &mut Diagnostics,
 ) -> Option<ReadDoc> {
-    let format = Format::of_path(shown).unwrap_or(Format::Yaml);
-    let broken = |source| ReadDoc {
-        path: shown.to_owned(),
-        folder: folder.clone(),
-        source,
-        kind: expected.unwrap_or(Kind::Loop),
-        node: None,
-        shipped: false,
-    };
-    let bytes = match read_bytes(file) {
-        Ok(bytes) => bytes,
+    match read_bytes(file) {
+        Ok(bytes) => read_given(&bytes, shown, folder, expected, sources, findings),
         Err(problem) => {
             let source = sources.add(shown, "");
             let code = if problem.missing { codes::FILE_MISSING } else { codes::FILE_UNREADABLE };
             findings.error(code, Span::new(source, 0, 0), problem.message);
-            return Some(broken(source));
+            Some(broken(shown, folder, source, expected))
         }
-    };
-    let (source, is_text) = add_source(sources, shown, &bytes, findings);
+    }
+}
+
+/// Reads a document whose bytes are at hand.
+pub(super) fn read_given(
+    bytes: &[u8],
+    shown: &Path,
+    folder: String,
+    expected: Option<Kind>,
+    sources: &mut SourceMap,
+    findings: &mut Diagnostics,
+) -> Option<ReadDoc> {
+    let format = Format::of_path(shown).unwrap_or(Format::Yaml);
+    let (source, is_text) = add_source(sources, shown, bytes, findings);
     if !is_text {
-        return Some(broken(source));
+        return Some(broken(shown, folder, source, expected));
     }
     // The text is shared with the map, so that it can be read while the map grows.
     let text = sources.shared_text(source).unwrap_or_default();
-    let Some(node) = parse(source, &text, format, findings) else { return Some(broken(source)) };
+    let Some(node) = parse(source, &text, format, findings) else {
+        return Some(broken(shown, folder, source, expected));
+    };
     let kind = kind_of(&node, expected, findings)?;
     let node = is_map(&node, findings).then_some(node);
     Some(ReadDoc { path: shown.to_owned(), folder, source, kind, node, shipped: false })
+}
+
+fn broken(shown: &Path, folder: String, source: SourceId, expected: Option<Kind>) -> ReadDoc {
+    let kind = expected.unwrap_or(Kind::Loop);
+    ReadDoc { path: shown.to_owned(), folder, source, kind, node: None, shipped: false }
 }
 
 /// Reads a document that is part of the program.

@@ -1,0 +1,8 @@
+//! One file a command: its arguments, whose comments are the help, and what it does with them.
+
+pub(super) mod check;
+pub(super) mod debug;
+pub(super) mod init;
+pub(super) mod model;
+pub(super) mod new;
+pub(super) mod schema;

@@ -1,0 +1,73 @@
+//! `schema`: the JSON Schemas of documents and events.
+
+use std::path::PathBuf;
+
+use crate::cli::Context;
+use crate::cli::error::{CliError, CliResult, code};
+use crate::document::Kind;
+use crate::schema::{self, SchemaKind};
+
+/// Print the JSON Schema of a kind of document, or of an event.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                  loopwright schema loop > loop.schema.json\n  \
+                  loopwright schema --write schemas\n  \
+                  loopwright schema --check schemas\n\n\
+                  An editor with a YAML language server uses them through the first line of a document:\n  \
+                  # yaml-language-server: $schema=../schemas/loop.schema.json")]
+pub(in crate::cli) struct Args {
+    /// What to print the schema of
+    #[arg(value_enum, default_value_t)]
+    kind: Word,
+    /// Write all schemas into a folder instead
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    write: Option<PathBuf>,
+    /// Compare a folder with the schemas instead; exit with 1 when something differs
+    #[arg(long, value_name = "DIR")]
+    check: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Word {
+    #[default]
+    Loop,
+    Tool,
+    Forge,
+    Preset,
+    Workspace,
+    Event,
+}
+
+impl Word {
+    fn kind(self) -> SchemaKind {
+        match self {
+            Self::Loop => SchemaKind::Document(Kind::Loop),
+            Self::Tool => SchemaKind::Document(Kind::Tool),
+            Self::Forge => SchemaKind::Document(Kind::Forge),
+            Self::Preset => SchemaKind::Document(Kind::Preset),
+            Self::Workspace => SchemaKind::Document(Kind::Workspace),
+            Self::Event => SchemaKind::Event,
+        }
+    }
+}
+
+pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
+    if let Some(folder) = &args.write {
+        schema::write(folder)
+            .map_err(|error| CliError::failed(format!("Cannot write schemas into {}: {error}", folder.display())))?;
+        context.output.note(&format!("wrote the schemas into {}", folder.display()));
+        return Ok(code::SUCCESS);
+    }
+    if let Some(folder) = &args.check {
+        let differences = schema::check_drift(folder);
+        if differences.is_empty() {
+            context.output.note(&format!("the schemas in {} are what the program generates", folder.display()));
+            return Ok(code::SUCCESS);
+        }
+        let folder = folder.display();
+        return Err(CliError::failed(format!("The schemas in {folder} differ:\n  {}", differences.join("\n  ")))
+            .hint(format!("write them with: loopwright schema --write {folder}")));
+    }
+    context.output.json(&schema::generate(args.kind.kind()))?;
+    Ok(code::SUCCESS)
+}

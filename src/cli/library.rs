@@ -1,0 +1,88 @@
+//! Opening the workspace that a command works in, and finding the loop that it names.
+
+use std::path::{Path, PathBuf};
+
+use super::Context;
+use super::error::CliError;
+use crate::diag::{SourceId, did_you_mean, list_words};
+use crate::document::Kind;
+use crate::load::Library;
+
+/// The loop that runs when none is named.
+pub(super) const DEFAULT_LOOP: &str = "default";
+
+/// Opens the workspace: `--workspace`, else the nearest one upward from `near`, else from the working folder.
+pub(super) fn open(context: &Context, near: Option<&Path>) -> Result<Library, CliError> {
+    if let Some(folder) = &context.workspace {
+        if !folder.is_dir() {
+            return Err(CliError::usage(format!("--workspace: {} is not a folder", folder.display())));
+        }
+        return Ok(Library::open(folder).0);
+    }
+    if let Some(near) = near {
+        let (library, _) = Library::open(near);
+        if library.workspace.source != SourceId::NONE {
+            return Ok(library);
+        }
+    }
+    let here =
+        std::env::current_dir().map_err(|error| CliError::usage(format!("Cannot tell the working folder: {error}")))?;
+    Ok(Library::open(&here).0)
+}
+
+/// Whether a word on the command line means a file rather than a name.
+fn is_path(word: &str) -> bool {
+    let path = Path::new(word);
+    let is_document = path.extension().is_some_and(|end| ["yaml", "yml", "toml"].iter().any(|known| end == *known));
+    is_document || word.contains('/') || word.contains(std::path::MAIN_SEPARATOR)
+}
+
+/// Opens the workspace of a loop that is named or given as a path; gives the loop's name in it.
+pub(super) fn open_loop(context: &Context, word: &str) -> Result<(Library, String), CliError> {
+    if !is_path(word) {
+        let library = open(context, None)?;
+        let name = known_loop(&library, word)?;
+        return Ok((library, name));
+    }
+    let path = PathBuf::from(word);
+    if !path.is_file() {
+        let why = if path.is_dir() { "it is a folder" } else { "there is no such file" };
+        return Err(CliError::usage(format!("Cannot read the loop {word}: {why}")));
+    }
+    let mut library = open(context, Some(&path))?;
+    let sources = library.add_path(&path);
+    let found = sources.first().and_then(|source| library.doc_ref(*source));
+    match found {
+        Some(found) if found.kind == Kind::Loop => Ok((library, found.name)),
+        Some(found) => {
+            let kind = found.kind.name();
+            Err(CliError::usage(format!("{word} is no loop: it is a {kind}")))
+        }
+        None => Err(unreadable(&library, &path)),
+    }
+}
+
+/// A file that gives no loop at all: what is wrong with it stands in the findings.
+fn unreadable(library: &Library, path: &Path) -> CliError {
+    let mut findings = library.findings().clone();
+    findings.sort(&library.sources);
+    let text = crate::diag::render::concise(findings.as_slice(), &library.sources);
+    let text = if text.is_empty() { "it has no name".to_owned() } else { format!("\n{}", text.trim_end()) };
+    CliError::usage(format!("{} cannot be used: {text}", path.display()))
+}
+
+fn known_loop(library: &Library, name: &str) -> Result<String, CliError> {
+    let broken = library.unusable.iter().find(|file| file.kind == Kind::Loop && file.name.as_deref() == Some(name));
+    if library.loops.contains_key(name) {
+        return Ok(name.to_owned());
+    }
+    if let Some(file) = broken {
+        return Err(unreadable(library, &file.path));
+    }
+    let known: Vec<&str> = library.loops.keys().map(String::as_str).collect();
+    let error = CliError::usage(format!("There is no loop named `{name}`"));
+    Err(match did_you_mean(name, &known) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error.hint(format!("the loops here are {}; a path such as loops/x.yaml works too", list_words(&known))),
+    })
+}
