@@ -3,6 +3,5 @@
 pub(super) mod check;
 pub(super) mod debug;
 pub(super) mod init;
-pub(super) mod model;
 pub(super) mod new;
 pub(super) mod schema;
