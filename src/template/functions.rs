@@ -1,7 +1,7 @@
 //! The filters, tests and functions that templates may use: the same table registers them and answers "did you mean".
 
-use minijinja::Environment;
 use minijinja::value::{Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, context};
 
 /// Names of all filters, sorted.
 pub const FILTERS: &[&str] = &[
@@ -15,6 +15,7 @@ pub const FILTERS: &[&str] = &[
     "d",
     "default",
     "dictsort",
+    "find_lines",
     "first",
     "float",
     "format",
@@ -120,9 +121,33 @@ pub(super) fn install(env: &mut Environment<'static>) {
     for name in REMOVED_FUNCTIONS {
         env.remove_global(name);
     }
+    env.add_filter("find_lines", find_lines);
     env.add_filter("head", head);
     env.add_filter("tail", tail);
     env.add_filter("quote_lines", quote_lines);
+}
+
+/// The lines of a text that hold all of the words, in any case: `[{ number, text }]`, counted from 1.
+fn find_lines(text: &str, words: &Value) -> Result<Vec<Value>, Error> {
+    let words: Vec<String> = match words.as_str() {
+        Some(word) => vec![word.to_lowercase()],
+        None => words
+            .try_iter()?
+            .map(|word| word.as_str().map(str::to_lowercase).ok_or(word))
+            .collect::<Result<_, _>>()
+            .map_err(|word| {
+                Error::new(
+                    ErrorKind::InvalidOperation,
+                    format!("find_lines takes a text or a list of texts, found {}", word.kind()),
+                )
+            })?,
+    };
+    let holds_all = |line: &str| {
+        let line = line.to_lowercase();
+        words.iter().all(|word| line.contains(word.as_str()))
+    };
+    let lines = text.lines().enumerate().filter(|(_, line)| holds_all(line));
+    Ok(lines.map(|(index, line)| context! { number => index + 1, text => line }).collect())
 }
 
 /// The first `n` lines of a text.
@@ -191,6 +216,20 @@ mod tests {
         assert_eq!(tail("a\nb\nc", 2), "b\nc");
         assert_eq!(tail("a\nb\n", 9), "a\nb\n");
         assert_eq!(head("", 3), "");
+    }
+
+    #[test]
+    fn find_lines_numbers_the_lines_that_hold_every_word() {
+        let log = "Accepted alice\nFailed root\r\nfailed ALICE\n";
+        let found = |words: Value| find_lines(log, &words).map(|lines| print(&Value::from(lines)));
+        assert_eq!(
+            found(Value::from("alice")).unwrap(),
+            r#"[{"number":1,"text":"Accepted alice"},{"number":3,"text":"failed ALICE"}]"#
+        );
+        assert_eq!(found(Value::from(vec!["alice", "Failed"])).unwrap(), r#"[{"number":3,"text":"failed ALICE"}]"#);
+        assert_eq!(found(Value::from(vec!["Failed root"])).unwrap(), r#"[{"number":2,"text":"Failed root"}]"#);
+        assert_eq!(found(Value::from("nobody")).unwrap(), "[]");
+        assert!(found(Value::from(vec![1])).unwrap_err().to_string().contains("found number"));
     }
 
     #[test]
