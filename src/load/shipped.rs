@@ -2,9 +2,28 @@
 
 /// Path in the repository → text. A document's file name is its `name`.
 pub const SHIPPED: &[(&str, &str)] = &[
+    ("loops/default.yaml", include_str!("../../loops/default.yaml")),
+    ("loops/fix_until_green.yaml", include_str!("../../loops/fix_until_green.yaml")),
+    ("loops/forges/summarize_findings.yaml", include_str!("../../loops/forges/summarize_findings.yaml")),
+    ("loops/log_analyze.yaml", include_str!("../../loops/log_analyze.yaml")),
     ("loops/presets/cost.yaml", include_str!("../../loops/presets/cost.yaml")),
     ("loops/presets/fast.yaml", include_str!("../../loops/presets/fast.yaml")),
     ("loops/presets/strict.yaml", include_str!("../../loops/presets/strict.yaml")),
+    ("prompts/default/instruction.md.j2", include_str!("../../prompts/default/instruction.md.j2")),
+    ("prompts/engine/evidence.md.j2", include_str!("../../prompts/engine/evidence.md.j2")),
+    ("prompts/engine/forge.md.j2", include_str!("../../prompts/engine/forge.md.j2")),
+    ("prompts/engine/parameters.md.j2", include_str!("../../prompts/engine/parameters.md.j2")),
+    ("prompts/engine/protocol_json.md.j2", include_str!("../../prompts/engine/protocol_json.md.j2")),
+    ("prompts/engine/protocol_tools.md.j2", include_str!("../../prompts/engine/protocol_tools.md.j2")),
+    ("prompts/engine/schema.md.j2", include_str!("../../prompts/engine/schema.md.j2")),
+    ("prompts/engine/todo.md.j2", include_str!("../../prompts/engine/todo.md.j2")),
+    ("prompts/engine/tools.md.j2", include_str!("../../prompts/engine/tools.md.j2")),
+    ("prompts/engine/traits.md.j2", include_str!("../../prompts/engine/traits.md.j2")),
+    ("prompts/engine/turn.md.j2", include_str!("../../prompts/engine/turn.md.j2")),
+    ("prompts/forges/summarize_findings.md.j2", include_str!("../../prompts/forges/summarize_findings.md.j2")),
+    ("prompts/log_analyze/example.md.j2", include_str!("../../prompts/log_analyze/example.md.j2")),
+    ("prompts/log_analyze/instruction.md.j2", include_str!("../../prompts/log_analyze/instruction.md.j2")),
+    ("prompts/log_analyze/reactive.md.j2", include_str!("../../prompts/log_analyze/reactive.md.j2")),
 ];
 
 /// The text of a shipped file.
