@@ -24,7 +24,7 @@ mod wire_tests;
 
 pub use error::{ErrorClass, ModelError};
 pub use http::HttpClients;
-pub use provider::{AnyProvider, PROVIDERS, provider};
+pub use provider::{AnyProvider, Mode as ReplayMode, PROVIDERS, RecordFile, Recorder, Replay, provider};
 pub use request::{
     Block, EncodeCache, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
 };

@@ -1,6 +1,9 @@
 //! Who answers: one file a provider, one line each in [`PROVIDERS`].
 
 mod openai;
+mod replay;
+
+pub use replay::{Mode, RecordFile, Recorder, Replay};
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::{BuildContext, Model, ModelSetupError};
 
 /// Every provider, by name.
-pub const PROVIDERS: &[&dyn AnyProvider] = &[&Erased::<openai::OpenAi>::NEW];
+pub const PROVIDERS: &[&dyn AnyProvider] = &[&Erased::<openai::OpenAi>::NEW, &Erased::<Replay>::NEW];
 
 /// What a provider's file has.
 pub trait Provider: 'static {
