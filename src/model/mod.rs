@@ -16,9 +16,11 @@ mod provider;
 #[path = "../../tests/support/raw_http.rs"]
 mod raw_http;
 mod request;
+pub mod retry;
 mod setup;
 mod sse;
 mod stream;
+pub mod tokens;
 #[cfg(test)]
 mod wire_tests;
 
