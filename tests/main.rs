@@ -2,3 +2,6 @@
 
 mod architecture;
 mod cli;
+
+#[path = "support/raw_http.rs"]
+mod raw_http;

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, debug, init, new, schema};
+use command::{check, debug, init, model, new, schema};
 use error::CliError;
 use output::Output;
 
@@ -66,6 +66,8 @@ enum Command {
     Debug(debug::Args),
     /// Make a workspace that passes `check` and runs
     Init(init::Args),
+    /// Try a model
+    Model(model::Args),
     /// Start a new document
     New(new::Args),
     /// Print the JSON Schemas of documents and events
@@ -90,6 +92,7 @@ pub fn command_line() -> ExitCode {
         Command::Check(args) => check::run(&args, &context),
         Command::Debug(args) => debug::run(&args, &context),
         Command::Init(args) => init::run(&args, &context),
+        Command::Model(args) => model::run(&args, &context),
         Command::New(args) => new::run(&args, &context),
         Command::Schema(args) => schema::run(&args, &context),
     };

@@ -51,6 +51,11 @@ impl Output {
         }
     }
 
+    /// Text that others wrote, as standard output may have it: a terminal is kept from obeying it, a file gets it whole.
+    pub(super) fn for_people(self, text: &str) -> String {
+        if io::stdout().is_terminal() { escape(text).into_owned() } else { text.to_owned() }
+    }
+
     /// Writes a value to standard output as JSON.
     pub(super) fn json(self, value: &impl serde::Serialize) -> Result<(), CliError> {
         let text = serde_json::to_string_pretty(value).map_err(|error| CliError::failed(error.to_string()))?;

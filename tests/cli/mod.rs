@@ -3,6 +3,7 @@
 mod check;
 mod extract;
 mod help;
+mod model_ask;
 mod output;
 
 use std::path::{Path, PathBuf};

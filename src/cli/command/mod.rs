@@ -3,5 +3,6 @@
 pub(super) mod check;
 pub(super) mod debug;
 pub(super) mod init;
+pub(super) mod model;
 pub(super) mod new;
 pub(super) mod schema;
