@@ -142,10 +142,10 @@ impl Library {
         let first = self.docs.len();
         if path.is_dir() {
             for file in documents(path, path, &mut self.sources, &mut self.findings) {
-                added.extend(self.read_or_known(&path.join(&file), &path.join(&file)));
+                added.push(self.read_or_known(&path.join(&file), &path.join(&file)));
             }
         } else {
-            added.extend(self.read_or_known(path, path));
+            added.push(self.read_or_known(path, path));
         }
         self.read_extended(first);
         self.admit(first);
@@ -153,17 +153,17 @@ impl Library {
     }
 
     /// Adds a document whose text is at hand, as if it lay at `path`: an editor's draft. It stands before a file there.
-    pub fn add_text(&mut self, path: &Path, bytes: &[u8]) -> Option<SourceId> {
+    pub fn add_text(&mut self, path: &Path, bytes: &[u8]) -> SourceId {
         let first = self.docs.len();
         let root = absolute(&self.root);
         let folder = absolute(path).parent().and_then(|folder| folder.strip_prefix(&root).ok()).map(slashed);
         let folder = folder.unwrap_or_default();
-        let doc = read_given(bytes, path, folder, None, &mut self.sources, &mut self.findings)?;
+        let doc = read_given(bytes, path, folder, None, &mut self.sources, &mut self.findings);
         let source = doc.source;
         self.docs.push(doc);
         self.read_extended(first);
         self.admit(first);
-        Some(source)
+        source
     }
 
     /// The document that a file gives, when it has a name.
@@ -200,22 +200,22 @@ impl Library {
         }
     }
 
-    /// Reads a file, unless it was read already. `None` for a kind that is not loaded.
-    fn read_or_known(&mut self, file: &Path, shown: &Path) -> Option<SourceId> {
+    /// Reads a file, unless it was read already.
+    fn read_or_known(&mut self, file: &Path, shown: &Path) -> SourceId {
         let real = std::fs::canonicalize(file).unwrap_or_else(|_| absolute(file));
         let same = |known: &Path| std::fs::canonicalize(known).is_ok_and(|known| known == real);
         if self.workspace.source != SourceId::NONE && same(&self.workspace.path) {
-            return Some(self.workspace.source);
+            return self.workspace.source;
         }
         if let Some(known) = self.docs.iter().find(|doc| !doc.shipped && same(&doc.path)) {
-            return Some(known.source);
+            return known.source;
         }
         let root = std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
         let folder = real.parent().and_then(|folder| folder.strip_prefix(&root).ok()).map(slashed).unwrap_or_default();
-        let doc = read_file(file, shown, folder, None, &mut self.sources, &mut self.findings)?;
+        let doc = read_file(file, shown, folder, None, &mut self.sources, &mut self.findings);
         let source = doc.source;
         self.docs.push(doc);
-        Some(source)
+        source
     }
 
     fn read_shipped(&mut self) {
@@ -354,14 +354,13 @@ fn read_workspace(
     let Some(file) = files.first() else { return loaded };
     loaded.path = shown_root.join(file.strip_prefix(root).unwrap_or(file));
     let read = read_file(file, &loaded.path, String::new(), Some(Kind::Workspace), sources, findings);
-    let Some(doc) = read else { return loaded };
-    loaded.source = doc.source;
+    loaded.source = read.source;
     if let Some(second) = files.get(1) {
         let message = format!("the workspace has two files: this one and `{}`", second.display());
-        let finding = Diagnostic::error(codes::DUPLICATE_NAME, Span::new(doc.source, 0, 0), message);
+        let finding = Diagnostic::error(codes::DUPLICATE_NAME, Span::new(read.source, 0, 0), message);
         findings.push(finding.help("keep one of them"));
     }
-    if let Some(node) = doc.node {
+    if let Some(node) = read.node {
         loaded.doc = decode_partial::<WorkspaceDoc>(&node, findings).unwrap_or_default();
         loaded.node = node;
     }

@@ -28,7 +28,7 @@ impl ReadDoc {
     }
 }
 
-/// Reads a file. `None` when it is a document of a kind that is not loaded (`test`).
+/// Reads a file.
 pub(super) fn read_file(
     file: &Path,
     shown: &Path,
@@ -36,14 +36,14 @@ pub(super) fn read_file(
     expected: Option<Kind>,
     sources: &mut SourceMap,
     findings: &mut Diagnostics,
-) -> Option<ReadDoc> {
+) -> ReadDoc {
     match read_bytes(file) {
         Ok(bytes) => read_given(&bytes, shown, folder, expected, sources, findings),
         Err(problem) => {
             let source = sources.add(shown, "");
             let code = if problem.missing { codes::FILE_MISSING } else { codes::FILE_UNREADABLE };
             findings.error(code, Span::new(source, 0, 0), problem.message);
-            Some(broken(shown, folder, source, expected))
+            broken(shown, folder, source, expected)
         }
     }
 }
@@ -56,20 +56,22 @@ pub(super) fn read_given(
     expected: Option<Kind>,
     sources: &mut SourceMap,
     findings: &mut Diagnostics,
-) -> Option<ReadDoc> {
+) -> ReadDoc {
     let format = Format::of_path(shown).unwrap_or(Format::Yaml);
     let (source, is_text) = add_source(sources, shown, bytes, findings);
     if !is_text {
-        return Some(broken(shown, folder, source, expected));
+        return broken(shown, folder, source, expected);
     }
     // The text is shared with the map, so that it can be read while the map grows.
     let text = sources.shared_text(source).unwrap_or_default();
     let Some(node) = parse(source, &text, format, findings) else {
-        return Some(broken(shown, folder, source, expected));
+        return broken(shown, folder, source, expected);
     };
-    let kind = kind_of(&node, expected, findings)?;
+    let Some(kind) = kind_of(&node, expected, findings) else {
+        return broken(shown, folder, source, expected);
+    };
     let node = is_map(&node, findings).then_some(node);
-    Some(ReadDoc { path: shown.to_owned(), folder, source, kind, node, shipped: false })
+    ReadDoc { path: shown.to_owned(), folder, source, kind, node, shipped: false }
 }
 
 fn broken(shown: &Path, folder: String, source: SourceId, expected: Option<Kind>) -> ReadDoc {

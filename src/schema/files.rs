@@ -5,18 +5,19 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use super::{SchemaKind, generate, pages};
+use super::reference::pages;
+use super::{SchemaKind, generate};
 
 /// What is generated into a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+enum Generated {
     /// `schemas/*.schema.json`.
     Schemas,
     /// `docs/reference/*.md`.
     Reference,
 }
 
-impl Written {
+impl Generated {
     fn files(self) -> Vec<(String, String)> {
         match self {
             Self::Schemas => {
@@ -34,6 +35,34 @@ impl Written {
     }
 }
 
+/// Writes every schema into a folder and names those that changed.
+///
+/// # Errors
+/// When the folder cannot be made or a file cannot be written.
+pub fn write(folder: &Path) -> io::Result<Vec<String>> {
+    write_all(folder, Generated::Schemas)
+}
+
+/// How a folder's schemas differ from the generated ones; empty when they do not.
+#[must_use]
+pub fn check_drift(folder: &Path) -> Vec<String> {
+    drift(folder, Generated::Schemas)
+}
+
+/// Writes every reference page into a folder and names those that changed.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_reference(folder: &Path) -> io::Result<Vec<String>> {
+    write_all(folder, Generated::Reference)
+}
+
+/// How a folder's reference pages differ from the generated ones; empty when they do not.
+#[must_use]
+pub fn check_reference_drift(folder: &Path) -> Vec<String> {
+    drift(folder, Generated::Reference)
+}
+
 /// A schema as the files have it.
 fn text(schema: &Json) -> String {
     format!("{schema:#}\n")
@@ -43,7 +72,7 @@ fn text(schema: &Json) -> String {
 ///
 /// # Errors
 /// When the folder cannot be made or a file cannot be written.
-pub fn write(folder: &Path, what: Written) -> io::Result<Vec<String>> {
+fn write_all(folder: &Path, what: Generated) -> io::Result<Vec<String>> {
     std::fs::create_dir_all(folder)?;
     let mut changed = Vec::new();
     for (name, text) in what.files() {
@@ -58,23 +87,22 @@ pub fn write(folder: &Path, what: Written) -> io::Result<Vec<String>> {
 }
 
 /// How a folder differs from what would be written; empty when it does not.
-#[must_use]
-pub fn check_drift(folder: &Path, what: Written) -> Vec<String> {
+fn drift(folder: &Path, what: Generated) -> Vec<String> {
     let files = what.files();
-    let mut drift = Vec::new();
+    let mut found = Vec::new();
     for (name, text) in &files {
         match std::fs::read_to_string(folder.join(name)) {
             Ok(old) if old == *text => {}
-            Ok(_) => drift.push(format!("{name} differs")),
-            Err(error) => drift.push(format!("{name}: {error}")),
+            Ok(_) => found.push(format!("{name} differs")),
+            Err(error) => found.push(format!("{name}: {error}")),
         }
     }
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     for entry in entries {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name.ends_with(what.extension()) && !files.iter().any(|(known, _)| *known == name) {
-            drift.push(format!("{name} is not generated any more"));
+            found.push(format!("{name} is not generated any more"));
         }
     }
-    drift
+    found
 }

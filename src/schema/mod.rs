@@ -4,8 +4,7 @@ mod files;
 mod reference;
 mod transform;
 
-pub use files::{Written, check_drift, write};
-pub use reference::pages;
+pub use files::{check_drift, check_reference_drift, write, write_reference};
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;

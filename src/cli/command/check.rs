@@ -62,7 +62,7 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     let mut checked = 0;
     for path in &args.paths {
         if is_stdin(path) {
-            documents.extend(library.add_text(&args.stdin_path, &input::stdin_bytes()?));
+            documents.push(library.add_text(&args.stdin_path, &input::stdin_bytes()?));
             continue;
         }
         if !is_template(path) {
