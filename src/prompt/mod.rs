@@ -14,3 +14,6 @@ pub use crate::template::guard;
 pub use assemble::{Assembled, Assembler, Guarded, Section, StaleTurnNonce};
 pub use nonce::{NONCE_LEN, Nonce, NonceSource, RunSecret, SecretError};
 pub use parse::{ParsedSection, parse_sections};
+
+#[cfg(test)]
+mod security_tests;

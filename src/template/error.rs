@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use minijinja::{ErrorKind, Value};
+use minijinja::Value;
 
-use super::builder::OutsideRoot;
+use super::explain::{Origin, explain};
 
 /// What kind of mistake it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,6 +14,8 @@ use super::builder::OutsideRoot;
 pub enum TemplateErrorKind {
     /// The text is not a template.
     Syntax,
+    /// A block is not closed.
+    UnclosedBlock,
     /// No filter of that name.
     UnknownFilter,
     /// No test of that name.
@@ -107,7 +109,7 @@ impl fmt::Display for TemplateError {
 impl std::error::Error for TemplateError {}
 
 impl TemplateError {
-    fn new(kind: TemplateErrorKind, message: String) -> Self {
+    pub(super) fn new(kind: TemplateErrorKind, message: String) -> Self {
         Self { kind, message, file: None, source: Arc::from(""), place: None, values: Vec::new(), help: None }
     }
 
@@ -117,7 +119,7 @@ impl TemplateError {
 
     /// A text that is not a template.
     pub(super) fn syntax(error: &minijinja::Error, source: &str) -> Self {
-        explain(error, source, None, None, &|_| None, &Value::UNDEFINED)
+        explain(error, &Origin { source, file: None, bare: false, wrapped: None }, &|_| None, &Value::UNDEFINED)
     }
 
     pub(super) fn outside(name: &str) -> Self {
@@ -128,61 +130,7 @@ impl TemplateError {
     }
 }
 
-/// Our words for an error of the template language.
-///
-/// `shift` is for sources that were compiled inside a wrapper: how long the wrapper is before the text, and where the
-/// text begins in `source`.
-pub(super) fn explain(
-    error: &minijinja::Error,
-    source: &str,
-    shift: Option<(usize, usize)>,
-    file: Option<&str>,
-    text_of: &dyn Fn(&str) -> Option<Arc<str>>,
-    _ctx: &Value,
-) -> TemplateError {
-    // An error inside an included file comes wrapped in one of the include; the innermost says what is wrong.
-    let mut outside = false;
-    let mut innermost = error;
-    let mut next = std::error::Error::source(error);
-    while let Some(cause) = next {
-        outside |= cause.is::<OutsideRoot>();
-        if let Some(cause) = cause.downcast_ref::<minijinja::Error>() {
-            innermost = cause;
-        }
-        next = cause.source();
-    }
-    let (file, text) = match innermost.name().and_then(|name| Some((name.to_string(), text_of(name)?))) {
-        Some((name, text)) => (Some(name), text),
-        None => (file.map(str::to_string), Arc::from(source)),
-    };
-    let place = innermost.range().map(|range| match shift {
-        Some((wrapper, start)) if file.is_none() => {
-            let to = |at: usize| (at.saturating_sub(wrapper) + start).min(text.trim_end().len());
-            Place::of(&text, to(range.start)..to(range.end))
-        }
-        _ => Place::of(&text, range),
-    });
-    let kind = if outside { TemplateErrorKind::OutsideRoot } else { kind_of(innermost.kind()) };
-    let detail = innermost.detail().map_or_else(|| innermost.kind().to_string(), str::to_string);
-    TemplateError { file, source: text, place, ..TemplateError::new(kind, capitalised(&detail)) }
-}
-
-fn kind_of(kind: ErrorKind) -> TemplateErrorKind {
-    match kind {
-        ErrorKind::SyntaxError | ErrorKind::BadEscape | ErrorKind::InvalidDelimiter => TemplateErrorKind::Syntax,
-        ErrorKind::TemplateNotFound => TemplateErrorKind::NotFound,
-        ErrorKind::UnknownFilter => TemplateErrorKind::UnknownFilter,
-        ErrorKind::UnknownTest => TemplateErrorKind::UnknownTest,
-        ErrorKind::UnknownFunction => TemplateErrorKind::UnknownFunction,
-        ErrorKind::UnknownMethod => TemplateErrorKind::UnknownMethod,
-        ErrorKind::UndefinedError => TemplateErrorKind::Undefined,
-        ErrorKind::OutOfFuel => TemplateErrorKind::OutOfFuel,
-        ErrorKind::WriteFailure => TemplateErrorKind::TooLarge,
-        _ => TemplateErrorKind::Operation,
-    }
-}
-
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

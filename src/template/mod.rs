@@ -7,14 +7,16 @@
 
 mod builder;
 mod error;
+mod explain;
 mod functions;
 pub mod guard;
 mod render;
+mod syntax;
 pub mod walk;
 
 pub use builder::{Loader, TemplatesBuilder};
 pub use error::{Place, TemplateError, TemplateErrorKind};
-pub use functions::{FILTERS, FUNCTIONS, TESTS};
+pub use functions::{FILTERS, FUNCTIONS, TESTS, suggest_filter, suggest_function, suggest_test};
 pub use render::{Rendered, Templates};
 
 /// What a template's text is for.
@@ -26,5 +28,7 @@ pub enum Use {
     Prompt,
 }
 
+#[cfg(test)]
+mod error_tests;
 #[cfg(test)]
 mod tests;

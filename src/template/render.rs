@@ -11,7 +11,7 @@ use minijinja::value::{Serde, ValueKind};
 use minijinja::{Environment, ErrorKind, State, Template, Value};
 
 use super::builder::{Files, Neutralised};
-use super::error::explain;
+use super::explain::{Origin, explain};
 use super::{TemplateError, Use, functions};
 
 /// The longest text that a template may make.
@@ -95,7 +95,7 @@ impl Templates {
             return Ok(Value::from(source));
         }
         let entry = self.find(source, Kind::Step)?;
-        self.value(source, &entry, ctx)
+        self.value(source, &entry, Kind::Step, ctx)
     }
 
     /// A string's text, with values printed as they are.
@@ -129,7 +129,7 @@ impl Templates {
     pub fn render_prompt_file(&self, name: &str, ctx: &Value) -> Result<Rendered, TemplateError> {
         let source = self.files.text(name).ok_or_else(|| TemplateError::not_found(name))?;
         evaluate(&self.prompts, &Code::Kept(name.to_string()), ctx, rendered)
-            .map_err(|e| self.explain(&e, &source, None, Some(name), ctx))
+            .map_err(|e| self.explain_file(&e, name, &source, ctx))
     }
 
     /// An expression's value.
@@ -138,7 +138,7 @@ impl Templates {
     /// When the expression does not compile, or does not evaluate, or its value is undefined.
     pub fn eval(&self, expr: &str, ctx: &Value) -> Result<Value, TemplateError> {
         let entry = self.find(expr, Kind::Expr)?;
-        self.value(expr, &entry, ctx)
+        self.value(expr, &entry, Kind::Expr, ctx)
     }
 
     /// A document's value with the templates in its strings rendered, at any depth. Keys are not templates.
@@ -173,7 +173,7 @@ impl Templates {
         let source = self.files.text(name).ok_or_else(|| TemplateError::not_found(name))?;
         match self.prompts.get_template(name) {
             Ok(_) => Ok(()),
-            Err(e) => Err(self.explain(&e, &source, None, Some(name), &Value::UNDEFINED)),
+            Err(e) => Err(self.explain_file(&e, name, &source, &Value::UNDEFINED)),
         }
     }
 
@@ -203,7 +203,7 @@ impl Templates {
     }
 
     pub(super) fn compile(&self, source: &str, kind: Kind) -> Result<Entry, TemplateError> {
-        let fail = |e: &minijinja::Error, start| Err(self.explain(e, source, start, None, &Value::UNDEFINED));
+        let fail = |e: &minijinja::Error, start| Err(self.explain(e, kind, source, start, &Value::UNDEFINED));
         let form = match form(source, kind) {
             Ok(form) => form,
             Err(e) => return fail(&e, None),
@@ -229,12 +229,12 @@ impl Templates {
 
     fn text(&self, source: &str, entry: &Entry, kind: Kind, ctx: &Value) -> Result<Rendered, TemplateError> {
         let result = evaluate(self.environment(kind), &entry.code, ctx, rendered);
-        result.map_err(|e| self.explain(&e, source, None, None, ctx))
+        result.map_err(|e| self.explain(&e, kind, source, None, ctx))
     }
 
-    fn value(&self, source: &str, entry: &Entry, ctx: &Value) -> Result<Value, TemplateError> {
+    fn value(&self, source: &str, entry: &Entry, kind: Kind, ctx: &Value) -> Result<Value, TemplateError> {
         let Form::Value { start, builds, .. } = entry.form else {
-            return self.text(source, entry, Kind::Step, ctx).map(|rendered| Value::from(rendered.text));
+            return self.text(source, entry, kind, ctx).map(|rendered| Value::from(rendered.text));
         };
         let result = evaluate(&self.steps, &entry.code, ctx, |_, state| {
             let value = state.lookup(VALUE).unwrap_or(Value::UNDEFINED);
@@ -245,21 +245,26 @@ impl Templates {
             }
             if builds { settled(value) } else { Ok(value) }
         });
-        result.map_err(|e| self.explain(&e, source, Some(start), None, ctx))
+        result.map_err(|e| self.explain(&e, kind, source, Some(start), ctx))
     }
 
-    /// Our words for an error of the template language. `start` is where the expression begins in `source`, when it
-    /// was compiled as one.
+    /// Our words for an error. `start` is where the expression begins in `source`, when it was compiled as one.
     fn explain(
         &self,
         error: &minijinja::Error,
+        kind: Kind,
         source: &str,
         start: Option<usize>,
-        file: Option<&str>,
         ctx: &Value,
     ) -> TemplateError {
-        let shift = start.map(|start| (EXPR_START.len(), start));
-        explain(error, source, shift, file, &|name| self.files.text(name), ctx)
+        let wrapped = start.map(|start| (EXPR_START.len(), start));
+        let origin = Origin { source, file: None, bare: kind == Kind::Expr, wrapped };
+        explain(error, &origin, &|name| self.files.text(name), ctx)
+    }
+
+    fn explain_file(&self, error: &minijinja::Error, name: &str, source: &str, ctx: &Value) -> TemplateError {
+        let origin = Origin { source, file: Some(name), bare: false, wrapped: None };
+        explain(error, &origin, &|name| self.files.text(name), ctx)
     }
 }
 
