@@ -171,6 +171,10 @@ impl<'a> Gather<'a> {
                 if call.id.is_empty() {
                     call.id = format!("call_{}_{}", self.id_base, at + 1);
                 }
+                // A tool without parameters is called with nothing.
+                if call.arguments.is_empty() {
+                    call.arguments.push_str("{}");
+                }
                 call
             })
             .collect();

@@ -3,9 +3,11 @@
 //! A request is a stable head (system blocks, tools), an append-only transcript, and one last user part. Providers
 //! keep the encoded bytes of head and transcript in an [`EncodeCache`], so an iteration encodes only what is new.
 
+mod cache;
 #[cfg(test)]
 mod cases;
 mod error;
+mod extra;
 mod failure;
 mod gather;
 mod http;
@@ -24,11 +26,12 @@ pub mod tokens;
 #[cfg(test)]
 mod wire_tests;
 
+pub use cache::EncodeCache;
 pub use error::{ErrorClass, ModelError};
 pub use http::HttpClients;
 pub use provider::{AnyProvider, Mode as ReplayMode, PROVIDERS, RecordFile, Recorder, Replay, provider};
 pub use request::{
-    Block, EncodeCache, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
+    Block, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
 };
 pub use setup::{BuildContext, KeySource, ModelSetupError, Wait};
 

@@ -185,6 +185,18 @@ pub enum Finish {
 }
 
 impl Finish {
+    /// From a provider's word, which is the same thing under many names. Words that nobody knows are another reason.
+    pub(super) fn from_reason(reason: &str) -> Self {
+        match reason.to_ascii_lowercase().as_str() {
+            "stop" | "end_turn" | "eos" | "stop_sequence" => Self::Stop,
+            "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => Self::Length,
+            "tool_calls" | "tool_use" | "function_call" => Self::ToolCalls,
+            "content_filter" | "refusal" => Self::ContentFilter,
+            "pause_turn" => Self::Pause,
+            _ => Self::Other,
+        }
+    }
+
     /// The name in events and output.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -212,61 +224,6 @@ pub struct Reply {
     pub finish: Option<Finish>,
     /// Tokens; none when the provider did not say.
     pub usage: Option<Usage>,
-}
-
-/// Encoded bytes that a provider keeps between the iterations of one run. Made with `default()` and handed to every call.
-///
-/// `head` holds the encoded start of the body for one set of system blocks, tools and settings; `turns` the encoded
-/// messages of the first `encoded` turns of one transcript. Each is made afresh when what it was made from differs.
-#[derive(Debug, Default)]
-pub struct EncodeCache {
-    pub(super) made_from: Option<HeadKey>,
-    pub(super) head: Vec<u8>,
-    /// The provider instance and the transcript that `turns` belongs to.
-    pub(super) transcript: (u64, u64),
-    pub(super) encoded: usize,
-    pub(super) turns: Vec<u8>,
-    /// Whether `turns` ends inside the text of a user message, so that the next user turn goes on in it.
-    pub(super) open: bool,
-    /// Length of the last body, a hint for the next buffer.
-    pub(super) last_len: usize,
-}
-
-/// What an encoded head was made from. It holds the blocks themselves: an address alone could be taken again.
-#[derive(Debug)]
-pub(super) struct HeadKey {
-    owner: u64,
-    system: Vec<Block>,
-    tools: Option<u64>,
-    force_tool: Option<String>,
-    schema: Option<Value>,
-    sampling: Sampling,
-}
-
-impl HeadKey {
-    /// The key of this request for the provider instance `owner`.
-    pub(super) fn of(owner: u64, request: &Request<'_>) -> Self {
-        Self {
-            owner,
-            system: request.system.to_vec(),
-            tools: request.tools.map(|tools| tools.id),
-            force_tool: request.force_tool.map(str::to_owned),
-            schema: request.schema.cloned(),
-            sampling: request.sampling.clone(),
-        }
-    }
-
-    /// Whether a head with this key serves the request.
-    pub(super) fn fits(&self, owner: u64, request: &Request<'_>) -> bool {
-        let same_text = |a: &Block, b: &Block| Arc::ptr_eq(&a.text, &b.text) || a.text == b.text;
-        self.owner == owner
-            && self.tools == request.tools.map(|tools| tools.id)
-            && self.force_tool.as_deref() == request.force_tool
-            && self.schema.as_ref() == request.schema
-            && self.sampling == *request.sampling
-            && self.system.len() == request.system.len()
-            && self.system.iter().zip(request.system).all(|(a, b)| same_text(a, b))
-    }
 }
 
 /// A number that no other caller in this process gets.

@@ -1,5 +1,6 @@
 //! Who answers: one file a provider, one line each in [`PROVIDERS`].
 
+mod anthropic;
 mod openai;
 mod replay;
 
@@ -14,7 +15,8 @@ use serde::de::DeserializeOwned;
 use super::{BuildContext, Model, ModelSetupError};
 
 /// Every provider, by name.
-pub const PROVIDERS: &[&dyn AnyProvider] = &[&Erased::<openai::OpenAi>::NEW, &Erased::<Replay>::NEW];
+pub const PROVIDERS: &[&dyn AnyProvider] =
+    &[&Erased::<anthropic::Anthropic>::NEW, &Erased::<openai::OpenAi>::NEW, &Erased::<Replay>::NEW];
 
 /// What a provider's file has.
 pub trait Provider: 'static {
@@ -98,6 +100,7 @@ impl<P: Provider> AnyProvider for Erased<P> {
 #[cfg(test)]
 pub(super) fn dialect_for_tests(name: &str) -> Option<Box<dyn super::stream::Dialect>> {
     match name {
+        "anthropic" => Some(Box::new(anthropic::Events)),
         "openai" => Some(Box::new(openai::Chunks)),
         _ => None,
     }

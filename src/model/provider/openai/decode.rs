@@ -128,7 +128,7 @@ fn take(chunk: &Chunk<'_>, data: &[u8], gather: &mut Gather<'_>) -> Result<Flow,
         take_usage(&choice.usage, gather);
         match choice.finish_reason.filled() {
             Some("error") => failed = true,
-            Some(reason) if chunk.error.is_none() => gather.finish(finish(reason)),
+            Some(reason) if chunk.error.is_none() => gather.finish(Finish::from_reason(reason)),
             _ => {}
         }
     }
@@ -195,16 +195,5 @@ fn take_usage(counters: &Object<Counters>, gather: &mut Gather<'_>) {
             cache_read: cached.or(counters.prompt_cache_hit_tokens.0),
             cache_write: None,
         });
-    }
-}
-
-fn finish(reason: &str) -> Finish {
-    match reason.to_ascii_lowercase().as_str() {
-        "stop" | "end_turn" | "eos" | "stop_sequence" => Finish::Stop,
-        "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => Finish::Length,
-        "tool_calls" | "tool_use" | "function_call" => Finish::ToolCalls,
-        "content_filter" | "refusal" => Finish::ContentFilter,
-        "pause_turn" => Finish::Pause,
-        _ => Finish::Other,
     }
 }

@@ -5,50 +5,25 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::super::extra::add_extra;
 use super::super::super::json::{write_escaped, write_string, write_value};
-use super::super::super::request::HeadKey;
-use super::super::super::{EncodeCache, ModelSetupError, Protocol, Request, ToolCall, Turn};
+use super::super::super::{EncodeCache, Protocol, Request, ToolCall, Turn};
 use super::OpenAi;
-
-/// Refuses members that the engine must write itself.
-pub(super) fn check_extra(extra: &Map<String, Value>) -> Result<(), ModelSetupError> {
-    match ["messages", "model", "stream"].into_iter().find(|member| extra.contains_key(*member)) {
-        Some(member) => Err(ModelSetupError::Extra { member: member.to_owned() }),
-        None => Ok(()),
-    }
-}
 
 impl OpenAi {
     /// Writes the body, keeping head and transcript in the cache.
     pub(super) fn encode(&self, request: &Request<'_>, cache: &mut EncodeCache) -> Vec<u8> {
-        if !cache.made_from.as_ref().is_some_and(|key| key.fits(self.id, request)) {
-            cache.head.clear();
-            self.write_head(&mut cache.head, request);
-            cache.made_from = Some(HeadKey::of(self.id, request));
+        cache.keep_head(self.id, request, |head| self.write_head(head, request));
+        let new = cache.new_turns(self.id, request.transcript);
+        let mut messages = Messages::after(std::mem::take(&mut cache.turns), cache.open);
+        for turn in new {
+            messages.turn(turn);
         }
-        let turns = request.transcript.turns();
-        let belongs = (self.id, request.transcript.id());
-        if cache.transcript != belongs || cache.encoded > turns.len() {
-            cache.transcript = belongs;
-            cache.encoded = 0;
-            cache.turns.clear();
-            cache.open = false;
-        }
-        if let Some(new) = turns.get(cache.encoded..).filter(|new| !new.is_empty()) {
-            let mut messages = Messages { out: std::mem::take(&mut cache.turns), open: cache.open, first: false };
-            messages.first = messages.out.is_empty();
-            for turn in new {
-                messages.turn(turn);
-            }
-            cache.turns = messages.out;
-            cache.open = messages.open;
-            cache.encoded = turns.len();
-        }
+        cache.turns = messages.out;
+        cache.open = messages.open;
 
-        let mut body = Vec::with_capacity(cache.last_len.max(cache.head.len() + cache.turns.len()) + 1024);
-        body.extend_from_slice(&cache.head);
-        body.extend_from_slice(&cache.turns);
-        let mut messages = Messages { out: body, open: cache.open, first: cache.turns.is_empty() };
+        let mut messages =
+            Messages { first: cache.turns.is_empty(), ..Messages::after(cache.begin_body(), cache.open) };
         if !request.last.is_empty() || messages.first {
             messages.user(request.last);
         }
@@ -116,14 +91,7 @@ impl OpenAi {
             };
             members.insert("tool_choice".into(), choice);
         }
-        let further = self.settings.extra.iter().chain(request.sampling.extra.iter().flat_map(|extra| extra.iter()));
-        for (name, value) in further.filter(|(name, _)| *name != "messages") {
-            if value.is_null() {
-                members.shift_remove(name);
-            } else {
-                members.insert(name.clone(), value.clone());
-            }
-        }
+        add_extra(&mut members, &self.settings.extra, request.sampling);
         members
     }
 }
@@ -136,6 +104,10 @@ struct Messages {
 }
 
 impl Messages {
+    fn after(out: Vec<u8>, open: bool) -> Self {
+        Self { first: out.is_empty(), out, open }
+    }
+
     fn turn(&mut self, turn: &Turn) {
         match turn {
             Turn::User(text) => self.user(text),
@@ -405,6 +377,5 @@ mod tests {
         .unwrap();
         let body = json(&hosted.encode(&given.request("x", &[]), &mut EncodeCache::default()));
         assert_eq!(body["max_completion_tokens"], 3);
-        assert!(check_extra(json!({ "messages": [] }).as_object().unwrap()).is_err());
     }
 }

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::super::extra::check_extra;
 use super::super::gather::Gather;
 use super::super::http::{Auth, Endpoint, Target};
 use super::super::request::fresh_id;
@@ -108,7 +109,7 @@ impl Provider for OpenAi {
 
 impl OpenAi {
     fn new(settings: OpenAiSettings, context: &BuildContext) -> Result<Self, ModelSetupError> {
-        encode::check_extra(&settings.extra)?;
+        check_extra(&settings.extra)?;
         let base_url = settings.base_url.as_deref().unwrap_or(HOSTED);
         let hosted = base_url.starts_with("https://api.openai.com");
         let info = ModelInfo {
