@@ -33,7 +33,7 @@ fn next_section(text: &str) -> Option<(ParsedSection<'_>, &str)> {
         if open > 0 && !text[..open].ends_with('\n') {
             continue;
         }
-        let Some((label, after)) = text[from..].split_once("|>\n") else { return None };
+        let (label, after) = text[from..].split_once("|>\n")?;
         let Some((name, nonce)) = label.rsplit_once('_') else { continue };
         if !is_nonce(nonce) || name.contains(['\n', '|']) {
             continue;

@@ -1,7 +1,7 @@
 //! What goes wrong in a template, with the place and the values that were involved.
 
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
 
 use minijinja::Value;
@@ -53,8 +53,8 @@ impl Place {
     /// The place of a byte range in a source; the range is cut to the source.
     #[must_use]
     pub fn of(source: &str, range: Range<usize>) -> Self {
-        let start = source.floor_char_boundary(range.start.min(source.len()));
-        let end = source.ceil_char_boundary(range.end.clamp(start, source.len()));
+        let start = floor_boundary(source, range.start);
+        let end = floor_boundary(source, range.end).max(start);
         let before = &source[..start];
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
         Self {
@@ -65,9 +65,13 @@ impl Place {
     }
 }
 
-/// A template that does not compile or does not render.
+/// A template that does not compile or does not render. The details are read as fields: `e.kind`, `e.message`.
 #[derive(Debug, Clone)]
-pub struct TemplateError {
+pub struct TemplateError(Box<TemplateErrorDetails>);
+
+/// What a [`TemplateError`] says.
+#[derive(Debug, Clone)]
+pub struct TemplateErrorDetails {
     /// What kind of mistake.
     pub kind: TemplateErrorKind,
     /// One sentence, without the place.
@@ -82,6 +86,20 @@ pub struct TemplateError {
     pub values: Vec<(String, String)>,
     /// What to write instead.
     pub help: Option<String>,
+}
+
+impl Deref for TemplateError {
+    type Target = TemplateErrorDetails;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for TemplateError {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
 }
 
 impl fmt::Display for TemplateError {
@@ -110,7 +128,15 @@ impl std::error::Error for TemplateError {}
 
 impl TemplateError {
     pub(super) fn new(kind: TemplateErrorKind, message: String) -> Self {
-        Self { kind, message, file: None, source: Arc::from(""), place: None, values: Vec::new(), help: None }
+        Self(Box::new(TemplateErrorDetails {
+            kind,
+            message,
+            file: None,
+            source: Arc::from(""),
+            place: None,
+            values: Vec::new(),
+            help: None,
+        }))
     }
 
     pub(super) fn not_found(name: &str) -> Self {
@@ -123,11 +149,19 @@ impl TemplateError {
     }
 
     pub(super) fn outside(name: &str) -> Self {
-        Self {
-            help: Some("use a relative name without `..`, written with `/`".into()),
-            ..Self::new(TemplateErrorKind::OutsideRoot, format!("Template file `{name}` lies outside the workspace"))
-        }
+        let message = format!("Template file `{name}` lies outside the workspace");
+        let mut error = Self::new(TemplateErrorKind::OutsideRoot, message);
+        error.help = Some(INSIDE.into());
+        error
     }
+}
+
+/// Help for names that lead out of the workspace.
+pub(super) const INSIDE: &str = "use a relative name without `..`, written with `/`";
+
+/// The last character boundary at or before `at`.
+pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 
 pub(super) fn capitalised(text: &str) -> String {

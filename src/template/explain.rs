@@ -7,6 +7,7 @@ use minijinja::value::ValueKind;
 use minijinja::{ErrorKind, Value};
 
 use super::builder::OutsideRoot;
+use super::error::{INSIDE, floor_boundary};
 use super::walk::{self, NameUse, Part, Walk};
 use super::{Place, TemplateError, TemplateErrorKind, functions, syntax};
 use crate::diag::did_you_mean;
@@ -41,7 +42,9 @@ pub(super) fn explain(
     };
     let own = file.as_deref() == origin.file;
     let kind = if outside { TemplateErrorKind::OutsideRoot } else { kind_of(cause.kind()) };
-    let mut found = TemplateError { file, source: text.clone(), ..TemplateError::new(kind, sentence(cause)) };
+    let mut found = TemplateError::new(kind, sentence(cause));
+    found.file = file;
+    found.source = text.clone();
     if kind == TemplateErrorKind::Syntax {
         let fault = syntax::fault(cause, &text);
         found.kind = fault.kind;
@@ -111,8 +114,8 @@ fn surroundings(text: &str, range: &Range<usize>, bare: bool) -> Range<usize> {
     if bare {
         return 0..text.len();
     }
-    let start = text.floor_char_boundary(range.start.min(text.len()));
-    let end = text.floor_char_boundary(range.end.min(text.len())).max(start);
+    let start = floor_boundary(text, range.start);
+    let end = floor_boundary(text, range.end).max(start);
     let from = text[..start].rfind(['{', '\n']).unwrap_or(0);
     let to = text[end..].find(['}', '\n']).map_or(text.len(), |i| end + i);
     from..to
@@ -132,7 +135,7 @@ fn describe(found: &mut TemplateError, walked: &Walk, around: &Range<usize>, at:
             return;
         }
         TemplateErrorKind::OutsideRoot => {
-            found.help = Some("use a relative name without `..`, written with `/`".into());
+            found.help = Some(INSIDE.into());
             return;
         }
         TemplateErrorKind::UnknownMethod => {

@@ -15,7 +15,7 @@ mod syntax;
 pub mod walk;
 
 pub use builder::{Loader, TemplatesBuilder};
-pub use error::{Place, TemplateError, TemplateErrorKind};
+pub use error::{Place, TemplateError, TemplateErrorDetails, TemplateErrorKind};
 pub use functions::{FILTERS, FUNCTIONS, TESTS, suggest_filter, suggest_function, suggest_test};
 pub use render::{Rendered, Templates};
 

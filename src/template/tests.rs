@@ -132,14 +132,14 @@ fn documents_are_rendered_at_any_depth() {
 
 #[test]
 fn an_error_points_at_the_bytes() {
-    let place = |source: &str, ctx: &Value| error(source, ctx).place.expect("a place");
+    let place = |source: &str, ctx: &Value| error(source, ctx).place.clone().expect("a place");
     let at = place("line one\n  {{ 'é' ~ nope }} more", &context! {});
     assert_eq!((at.line, at.column), (2, 12));
     let source = "  {{ 1 + nope.x }}";
     let at = place(source, &context! {});
     assert_eq!(&source[at.range.clone()], "nope", "{at:?}");
     let e = templates().eval("1 + 'a'", &context! {}).expect_err("types");
-    assert_eq!((e.kind, e.place.map(|p| p.range)), (TemplateErrorKind::Operation, Some(0..7)));
+    assert_eq!((e.kind, e.place.clone().map(|p| p.range)), (TemplateErrorKind::Operation, Some(0..7)));
     let e = error("{{ a | upcase }} x", &context! { a => 1 });
     assert_eq!(e.kind, TemplateErrorKind::UnknownFilter);
 }
@@ -182,7 +182,7 @@ fn files_include_their_neighbours_and_files_of_the_roots() {
     assert_eq!((e.kind, e.file.as_deref()), (TemplateErrorKind::Undefined, Some("prompts/shared.md")));
     let e = templates.render_prompt_file("prompts/a/one.md", &context! {}).expect_err("v is missing");
     assert_eq!(e.file.as_deref(), Some("prompts/shared.md"), "the innermost file is named: {e:?}");
-    assert_eq!(&e.source[e.place.unwrap().range], "v");
+    assert_eq!(&e.source[e.place.clone().unwrap().range], "v");
 }
 
 #[test]

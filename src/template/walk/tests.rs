@@ -103,7 +103,7 @@ fn ranges_cover_what_is_written() {
 #[test]
 fn a_broken_template_is_an_error_with_a_place() {
     let e = walk("a\n{{ b c }}").expect_err("broken");
-    let place = e.place.expect("a place");
+    let place = e.place.clone().expect("a place");
     assert_eq!((place.line, place.column), (2, 6));
     assert!(walk_expr("a b").is_err());
 }
