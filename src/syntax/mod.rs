@@ -71,3 +71,6 @@ pub fn parse(source: SourceId, text: &str, format: Format, diagnostics: &mut Dia
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod properties;

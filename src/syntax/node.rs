@@ -208,7 +208,8 @@ impl Node {
     /// template's. The start of the value when the two cannot be matched.
     pub fn offset_to_source(&self, decoded_offset: usize) -> u32 {
         let home = self.origin.unwrap_or(self.span);
-        self.offsets.locate(decoded_offset, home.start)
+        // The line break that a block scalar ends with may not be in the file.
+        self.offsets.locate(decoded_offset, home.start).min(home.end)
     }
 
     /// The file range of a byte range in this string; never empty unless the range is.

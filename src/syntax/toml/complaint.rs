@@ -107,8 +107,7 @@ impl<'a> Scene<'a> {
             return self.duplicate();
         }
         if message.starts_with("unclosed table") {
-            let header = self.before();
-            let start = self.at - header.len() + (header.len() - header.trim_start().len());
+            let start = self.text[..self.at].rfind('[').unwrap_or(self.at);
             return self.never_closed(start);
         }
         if message.starts_with("cannot recurse") || message == "recursion limit" {
@@ -235,7 +234,7 @@ impl<'a> Scene<'a> {
         let (open, close) = if self.text[start..].starts_with('{') { ('{', '}') } else { ('[', ']') };
         Diagnostic::error(
             codes::TOML_SYNTAX,
-            Span::new(self.source, offset(start), offset(start + 1)),
+            Span::new(self.source, offset(start), offset(self.text.len().min(start + 1))),
             format!("`{open}` is never closed"),
         )
         .help(format!("add `{close}`"))

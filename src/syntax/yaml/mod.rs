@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
 
-use super::{Entry, MAX_DEPTH, MAX_NODES, Node, Offsets, Style, Value, offsets};
+use super::{Entry, MAX_DEPTH, MAX_NODES, Node, Style, Value, offsets};
 use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes, did_you_mean};
 use scalar::Fault;
 
@@ -37,8 +37,7 @@ pub(super) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics)
                 }
             }
             Err(error) => {
-                let opener = builder.stack.iter().rev().find(|frame| frame.flow);
-                let opener = opener.map(|frame| frame.start);
+                let opener = builder.open_bracket();
                 complaint::report(source, text, &error, opener, builder.diagnostics);
                 return None;
             }
@@ -115,6 +114,12 @@ impl Builder<'_> {
         // Documents are at most 1 MiB, so offsets fit.
         let at = |offset: usize| u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX);
         Span::new(self.source, at(range.start), at(range.end))
+    }
+
+    /// The innermost `[` or `{` that is open. A pair in a list, `[a: b]`, is a map without a bracket.
+    fn open_bracket(&self) -> Option<Span> {
+        let starts = self.stack.iter().rev().filter(|frame| frame.flow).map(|frame| frame.start);
+        starts.into_iter().find(|start| self.text[start.start as usize..].starts_with(['[', '{']))
     }
 
     fn slice(&self, span: Span) -> &str {
