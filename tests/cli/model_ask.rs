@@ -161,3 +161,21 @@ fn nobody_listening_is_a_failure_of_the_call() {
     let done = folder.run(&arguments).exits(1);
     assert!(done.stdout.is_empty() && done.stderr.contains("127.0.0.1:9"), "{done:?}");
 }
+
+#[test]
+fn a_failure_that_may_pass_is_tried_again_unless_told_not_to() {
+    let failing = || Response::status(503).header("retry-after", "0");
+    let folder = Folder::new(&[]);
+    let ask = |server: &Server, more: &[&str]| {
+        let url = server.base_url();
+        let arguments = ["model", "ask", "--provider", "openai", "--base-url", &url, "--model", "m", "hi"];
+        folder.run(&[&arguments[..], more].concat())
+    };
+    let server = Server::scripted(vec![failing(), failing(), Response::says("at last")]);
+    let done = ask(&server, &[]).exits(0);
+    assert_eq!((done.stdout.as_str(), server.seen().len()), ("at last\n", 3));
+    assert!(done.stderr.contains("asking again in 0.0 s"), "{done:?}");
+    let server = Server::scripted(vec![failing(), Response::says("at last")]);
+    ask(&server, &["--no-retry"]).exits(1);
+    assert_eq!(server.seen().len(), 1);
+}

@@ -9,6 +9,7 @@ use crate::cli::output::Format;
 use crate::cli::{Context, input, library, runtime};
 use crate::diag::{did_you_mean, list_words};
 use crate::load::Library;
+use crate::model::retry::{RetryPolicy, next_delay, random};
 use crate::model::{BuildContext, Finish, Model, ModelError, ModelSetupError, PROVIDERS, Reply, ask, provider};
 
 /// Try a model.
@@ -75,12 +76,34 @@ fn run_ask(args: &Ask, context: &Context) -> CliResult {
     let text = input::Input::read(&args.text)?.text;
     let model = build(args, context)?;
     model.ready().map_err(|error| setup_failed(&error))?;
-    let result = runtime()?.block_on(ask(&*model, &text));
+    let policy = if args.no_retry { RetryPolicy::none() } else { RetryPolicy::default() };
+    let result = runtime()?.block_on(ask_until_done(&*model, &text, &policy, context));
     match args.format {
         Format::Json => context.output.json(&as_json(&result))?,
         Format::Text => as_text(&result, &*model, context)?,
     }
     Ok(if result.is_ok() { code::SUCCESS } else { code::FAILED })
+}
+
+/// Asks again after failures that may pass, saying so.
+async fn ask_until_done(
+    model: &dyn Model,
+    text: &str,
+    policy: &RetryPolicy,
+    context: &Context,
+) -> Result<Reply, ModelError> {
+    let mut attempt = 1;
+    loop {
+        let error = match ask(model, text).await {
+            Ok(reply) => return Ok(reply),
+            Err(error) => error,
+        };
+        let Some(wait) = next_delay(policy, attempt, &error, &mut random) else { return Err(error) };
+        let seconds = wait.as_secs_f64();
+        context.output.note(&format!("{} ({}); asking again in {seconds:.1} s", error.message, error.class.name()));
+        tokio::time::sleep(wait).await;
+        attempt += 1;
+    }
 }
 
 fn build(args: &Ask, context: &Context) -> Result<Arc<dyn Model>, CliError> {
