@@ -1,14 +1,30 @@
 //! Loopwright runs agent loops that are written as configuration.
 //!
-//! Data flows one way: text → [`syntax`] tree with spans → [`document`] types → checked library →
-//! compiled program → [`engine`] → [`event`] stream, from which everything a person sees is drawn.
+//! Data flows one way: text → a tree with spans → typed documents → a checked library → a compiled program → the
+//! interpreter → an event stream, from which everything a person sees is drawn.
+//!
+//! A program that embeds the engine opens a [`Library`], builds an [`Engine`] over it, and runs loops:
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//! use loopwright::{Engine, Library, RunRequest};
+//!
+//! let (library, _findings) = Library::open(".".as_ref());
+//! let engine = Engine::builder(Arc::new(library)).build()?;
+//! let request = RunRequest { loop_name: "default".into(), input: "What is in this folder?".into(), ..Default::default() };
+//! let outcome = engine.run(request).await?;
+//! println!("{}", outcome.answer.unwrap_or_default());
+//! # Ok(())
+//! # }
+//! ```
 
 mod check;
 mod cli;
 mod diag;
 mod document;
 mod engine;
-mod event;
+pub mod event;
 mod load;
 mod mechanism;
 mod model;
@@ -24,3 +40,11 @@ mod tool;
 mod verb;
 
 pub use cli::command_line;
+pub use diag::{Diagnostic, Diagnostics};
+pub use document::Effect;
+pub use engine::{
+    Asker, Cancel, Engine, EngineBuilder, EngineError, ModelSpec, NoAsker, Outcome, RenderedPrompt, RunRequest,
+};
+pub use load::Library;
+pub use model::Protocol;
+pub use tool::NativeTool;

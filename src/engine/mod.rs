@@ -1,1 +1,33 @@
-//! The interpreter.
+//! The interpreter: the only place that holds everything.
+//!
+//! Reading order: [`iteration`] is one iteration as a list of stages; [`turn`] is its transaction with the model;
+//! [`act`] does what was chosen; [`steps`] runs a step list; [`finish`] ends the loop. [`program`] is what all of them
+//! run: a checked loop, compiled once.
+
+mod act;
+mod batch;
+mod builder;
+mod builtin;
+mod call;
+mod core;
+mod error;
+mod finish;
+mod host;
+mod iteration;
+mod live;
+mod memory;
+mod models;
+mod program;
+mod render;
+mod sections;
+mod steps;
+mod stop;
+mod structured;
+mod sub;
+mod toolbox;
+mod turn;
+
+pub use builder::{Asker, Engine, EngineBuilder, ModelSpec, NoAsker, Outcome, RunRequest};
+pub use error::EngineError;
+pub use render::RenderedPrompt;
+pub use stop::Cancel;

@@ -118,6 +118,18 @@ impl Library {
         (library, findings)
     }
 
+    /// A place in words, to stand before a message: `path:line:column: `. Empty where there is none.
+    #[must_use]
+    pub fn place(&self, span: Option<Span>) -> String {
+        match span {
+            Some(span) if !span.is_none() => {
+                let at = self.sources.position(span.source, span.start);
+                format!("{}:{}:{}: ", self.sources.path(span.source).display(), at.line, at.column)
+            }
+            _ => String::new(),
+        }
+    }
+
     /// What was found wrong while reading.
     #[must_use]
     pub fn findings(&self) -> &Diagnostics {

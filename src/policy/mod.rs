@@ -25,3 +25,15 @@ impl Access {
         &self.root
     }
 }
+
+impl Access {
+    /// Whether the model may call a tool with these parameters, and why not.
+    pub fn decide(
+        &self,
+        _tool: &str,
+        _params: &serde_json::Value,
+        _effect: crate::document::Effect,
+    ) -> (crate::document::Decision, String) {
+        (crate::document::Decision::Allow, String::new())
+    }
+}

@@ -41,6 +41,17 @@ pub struct Guarded {
     pub redrawn: bool,
 }
 
+/// Text that stands in the transcript for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed {
+    /// The text in its delimiters.
+    pub text: String,
+    /// The nonce of the delimiters.
+    pub nonce: Nonce,
+    /// Delimiter shapes that were made harmless.
+    pub shapes: usize,
+}
+
 /// The prompt of a turn.
 #[derive(Debug)]
 pub struct Assembled {
@@ -119,6 +130,19 @@ impl Assembler {
     /// Notes untrusted text that the request holds outside of sections, once: no nonce that it holds is used again.
     pub fn observe(&mut self, text: &str) {
         self.unchecked.add(text);
+    }
+
+    /// Wraps untrusted text that goes into the transcript, where it is sent again and again and never changes.
+    pub fn seal(&mut self, name: &str, body: &str) -> Sealed {
+        self.observe(body);
+        let nonce = loop {
+            let nonce = self.nonces.draw(name);
+            if !self.seen.holds(nonce.as_str()) && !self.unchecked.holds(nonce.as_str()) {
+                break nonce;
+            }
+        };
+        let (shown, shapes) = guard::neutralise(body);
+        Sealed { text: format!("<|{name}_{nonce}|>\n{shown}\n<|{name}_END_{nonce}|>"), nonce, shapes }
     }
 
     /// Begins a turn: draws the nonce of the tags that the model writes. Templates see it as `nonce`.

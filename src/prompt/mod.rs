@@ -11,7 +11,7 @@ mod seen;
 
 pub use crate::document::{Tier, Trust};
 pub use crate::template::guard;
-pub use assemble::{Assembled, Assembler, Guarded, Section, StaleTurnNonce};
+pub use assemble::{Assembled, Assembler, Guarded, Sealed, Section, StaleTurnNonce};
 pub use nonce::{NONCE_LEN, Nonce, NonceSource, RunSecret, SecretError};
 pub use parse::{ParsedSection, parse_sections};
 

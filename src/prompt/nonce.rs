@@ -40,6 +40,15 @@ impl RunSecret {
         self.0
     }
 
+    /// A secret of its own for part `n` of a run: what is drawn from it never meets what is drawn from another part.
+    #[must_use]
+    pub fn derive(&self, n: u64) -> Self {
+        let mut mac = keyed(self);
+        mac.update(b"part");
+        mac.update(&n.to_be_bytes());
+        Self(mac.finalize().into_bytes().into())
+    }
+
     fn from_source<E>(fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, SecretError>
     where
         E: std::error::Error + Send + Sync + 'static,
@@ -91,10 +100,7 @@ impl NonceSource {
     /// A source that has drawn nothing.
     #[must_use]
     pub fn new(secret: &RunSecret) -> Self {
-        // HMAC pads a short key with zeros to the hash's block of 64 bytes; doing so here cannot fail.
-        let mut key = [0; 64];
-        key[..32].copy_from_slice(&secret.0);
-        Self { keyed: Hmac::new(&key.into()), drawn: 0 }
+        Self { keyed: keyed(secret), drawn: 0 }
     }
 
     /// A nonce that was never drawn before. `label` says what for, so that two uses can never meet.
@@ -107,6 +113,13 @@ impl NonceSource {
         let hash = mac.finalize().into_bytes();
         Nonce(BASE32_NOPAD.encode(&hash[..16]).to_ascii_lowercase().into())
     }
+}
+
+fn keyed(secret: &RunSecret) -> Hmac<Sha256> {
+    // HMAC pads a short key with zeros to the hash's block of 64 bytes; doing so here cannot fail.
+    let mut key = [0; 64];
+    key[..32].copy_from_slice(&secret.0);
+    Hmac::new(&key.into())
 }
 
 #[cfg(test)]

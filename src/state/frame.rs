@@ -16,6 +16,7 @@ pub struct Frame {
 struct Names {
     names: Vec<(Arc<str>, Value)>,
     steps: Vec<(Arc<str>, Value)>,
+    given: Option<Value>,
 }
 
 impl Frame {
@@ -45,6 +46,23 @@ impl Frame {
             }
         }
         self.set("result", value);
+    }
+
+    /// Sets what the handler gives back, whatever its last step gave.
+    pub fn give(&mut self, value: Value) {
+        Arc::make_mut(&mut self.inner).given = Some(value);
+    }
+
+    /// Whether a `result` step said what the handler gives back.
+    #[must_use]
+    pub fn has_given(&self) -> bool {
+        self.inner.given.is_some()
+    }
+
+    /// What the handler gives back: what a `result` step said, else the last step's result.
+    #[must_use]
+    pub fn handler_result(&self) -> Option<Value> {
+        self.inner.given.clone().or_else(|| self.get("result"))
     }
 
     /// A local name's value.

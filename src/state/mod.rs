@@ -14,8 +14,6 @@ pub use vars::{SetError, Vars};
 
 use minijinja::Value;
 
-use crate::document::Then;
-
 /// What one run of a loop knows. A sub-loop that shares its parent's task has its own.
 #[derive(Debug, Default)]
 pub struct RunState {
@@ -23,6 +21,8 @@ pub struct RunState {
     pub vars: Vars,
     /// Words for the next turn; taken by it.
     pub feedback: Vec<String>,
+    /// Feedback of the iteration that just ended, which becomes `feedback` in the next one.
+    pub next_feedback: Vec<String>,
     /// What the last turn was told: `feedback` in templates.
     pub shown_feedback: Vec<String>,
     /// Timeline entries since the last seal.
@@ -51,8 +51,6 @@ pub struct RunState {
     pub silence: bool,
     /// A `finish` hook's wish to count a failure as a success.
     pub ignore_error: bool,
-    /// The first terminal outcome, which wins.
-    pub outcome: Option<Then>,
     /// Iterations begun.
     pub iteration: u32,
 }
@@ -75,13 +73,6 @@ impl RunState {
             only: self.next_actions.take(),
             forbidden: std::mem::take(&mut self.forbid_actions),
             no_exit: std::mem::take(&mut self.forbid_exit_next),
-        }
-    }
-
-    /// Notes a terminal outcome; the first one stays.
-    pub fn end_with(&mut self, then: Then) {
-        if then != Then::Continue && self.outcome.is_none() {
-            self.outcome = Some(then);
         }
     }
 }

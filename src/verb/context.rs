@@ -86,6 +86,28 @@ pub trait Host: Send + Sync {
     ) -> BoxFuture<'a, Result<Option<String>, StepFailure>>;
 }
 
+/// Which part of a loop's life a step belongs to, and how many tool calls stand around it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Phase {
+    /// Inside a `finish` hook, which a first cancellation does not stop.
+    pub finishing: bool,
+    /// Tool calls around the step.
+    pub nesting: u32,
+}
+
+impl Phase {
+    /// Hooks before and between iterations, and actions.
+    pub const WORK: Self = Self { finishing: false, nesting: 0 };
+    /// `finish` hooks.
+    pub const FINISH: Self = Self { finishing: true, nesting: 0 };
+
+    /// The phase of a tool's own steps.
+    #[must_use]
+    pub fn nested(self) -> Self {
+        Self { nesting: self.nesting + 1, ..self }
+    }
+}
+
 /// What a verb sees of a run.
 pub struct StepContext<'a> {
     /// The names that templates see.
@@ -104,8 +126,8 @@ pub struct StepContext<'a> {
     pub cancel: &'a CancellationToken,
     /// Where the step stands, such as `actions.extract.do[0]`.
     pub path: &'a str,
-    /// How many loops and tools stand around this step.
-    pub depth: u32,
+    /// Which part of a loop's life the step belongs to.
+    pub phase: Phase,
 }
 
 impl StepContext<'_> {

@@ -17,7 +17,7 @@ mod todo;
 #[cfg(test)]
 mod tests;
 
-pub use context::{ForgeCall, Host, LoopCall, StepContext, StepFailure, ToolCallRequest};
+pub use context::{ForgeCall, Host, LoopCall, Phase, StepContext, StepFailure, ToolCallRequest};
 pub use table::VERBS;
 
 use std::future::Future;

@@ -135,7 +135,7 @@ impl World {
             host: &self.host,
             cancel: &self.cancel,
             path: "actions.test.do[0]",
-            depth: 0,
+            phase: crate::verb::Phase::WORK,
         };
         match step.run(&cx).await {
             Ok(value) => Ok(serde_json::to_value(&value).unwrap()),

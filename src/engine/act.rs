@@ -1,0 +1,189 @@
+//! Doing what was chosen: built-in actions, handlers, tools, sub-loops. A failure is feedback, never a crash.
+
+use minijinja::Value;
+use minijinja::value::Serde;
+use serde_json::Value as Json;
+
+use super::batch::{self, CallResult};
+use super::builtin::{ANSWER_NODE, Builtin, FINAL_ANSWER};
+use super::finish::End;
+use super::iteration::LoopRun;
+use super::program::{ActionKind, ActionProgram};
+use super::steps::{Flow, StepList};
+use super::turn::Chosen;
+use crate::document::{DEFAULT_CONTENT_TYPE, Then};
+use crate::event::Event;
+use crate::model::ToolCall;
+use crate::state::Frame;
+use crate::verb::{Phase, StepFailure};
+
+/// What an action brought.
+pub(super) struct Handled {
+    pub(super) ok: bool,
+    pub(super) result: Value,
+    /// What the model is told of it, one text a native call.
+    pub(super) outcomes: Vec<String>,
+    pub(super) end: Option<End>,
+}
+
+impl Handled {
+    fn done(result: Value, outcome: String, then: Then) -> Self {
+        Self { ok: true, result, outcomes: vec![outcome], end: End::of(then) }
+    }
+
+    fn failed(words: String) -> Self {
+        Self { ok: false, result: Value::from(()), outcomes: vec![words], end: None }
+    }
+}
+
+impl LoopRun {
+    /// Does what the turn chose.
+    ///
+    /// # Errors
+    /// Only what ends the loop: a cancellation or a limit.
+    pub(super) async fn act(&mut self, chosen: &Chosen) -> Result<Handled, End> {
+        let action = &chosen.action;
+        let handled = match &action.kind {
+            ActionKind::Builtin(builtin) => self.act_builtin(*builtin, chosen).await,
+            ActionKind::Steps(steps) => self.act_steps(action, steps, chosen).await,
+            ActionKind::Tool(tool) => self.act_tool(action, tool, chosen).await,
+            ActionKind::Loop(name) => return Ok(self.act_loop(name, chosen).await),
+        };
+        match handled {
+            Ok(handled) => Ok(handled),
+            Err(StepFailure::Failed(words)) => {
+                self.core.feedback(format!("{} failed: {words}", action.name));
+                Ok(Handled::failed(String::new()))
+            }
+            Err(StepFailure::Cancelled) => Err(self.core.stopped()),
+            Err(StepFailure::Ended(reason)) => Err(End::new(reason)),
+        }
+    }
+
+    async fn act_steps(
+        &self,
+        action: &ActionProgram,
+        steps: &StepList,
+        chosen: &Chosen,
+    ) -> Result<Handled, StepFailure> {
+        let mut frame = Frame::default()
+            .with("params", Value::from(Serde(&chosen.params)))
+            .with("tags", Value::from(Serde(&chosen.tags)));
+        let flow = self.core.run_steps(steps, &mut frame, Phase::WORK).await?;
+        let then = match flow {
+            Flow::Ended(then) => then,
+            Flow::Done => action.then,
+        };
+        let result = frame.handler_result().unwrap_or_default();
+        let told = if frame.has_given() { outcome_text(&result) } else { String::new() };
+        Ok(Handled::done(result, told, then))
+    }
+
+    async fn act_tool(&self, action: &ActionProgram, tool: &str, chosen: &Chosen) -> Result<Handled, StepFailure> {
+        let params = Value::from(Serde(&chosen.params));
+        let value = self.core.call_tool(tool, params, chosen.identifier.clone(), Phase::WORK, true).await?;
+        let told = outcome_text(&value);
+        Ok(Handled::done(value, told, action.then))
+    }
+
+    async fn act_builtin(&mut self, builtin: Builtin, chosen: &Chosen) -> Result<Handled, StepFailure> {
+        match builtin {
+            Builtin::Finish => Ok(Handled::done(Value::from(()), String::new(), Then::Exit)),
+            Builtin::DirectlyAnswer => Ok(self.answer(chosen)),
+            Builtin::AskForClarification => self.ask(chosen).await,
+            Builtin::DirectlyCallTool => {
+                let calls = batch::calls(&chosen.params);
+                Ok(self.handle_calls(self.core.run_calls(calls).await?, &chosen.calls))
+            }
+            Builtin::RequireTool => {
+                let mut calls = batch::calls(&chosen.params);
+                for call in &mut calls {
+                    call.params = self.core.ask_for_parameters(call, self.memory_text()).await?;
+                }
+                Ok(self.handle_calls(self.core.run_calls(calls).await?, &chosen.calls))
+            }
+        }
+    }
+
+    fn answer(&self, chosen: &Chosen) -> Handled {
+        let payload = chosen.params.get("answer_payload").and_then(Json::as_str);
+        let text = chosen.tags.get(FINAL_ANSWER).map(String::as_str).or(payload).unwrap_or_default().to_owned();
+        let streamed = chosen.shown.text(ANSWER_NODE).is_some_and(|shown| shown.trim() == text.trim());
+        self.core.state().answer = Some(text.clone());
+        self.core.events.emit(Event::Answer {
+            text: text.clone(),
+            content_type: DEFAULT_CONTENT_TYPE.to_owned(),
+            streamed,
+        });
+        Handled::done(Value::from(text), String::new(), Then::Exit)
+    }
+
+    async fn ask(&self, chosen: &Chosen) -> Result<Handled, StepFailure> {
+        let question = chosen.params.get("question").and_then(Json::as_str).unwrap_or_default().to_owned();
+        let options = chosen.params.get("options").and_then(Json::as_array).into_iter().flatten();
+        let options = options.filter_map(Json::as_str).map(str::to_owned).collect();
+        let told = match self.core.ask_user(question, options, Phase::WORK).await? {
+            Some(answer) => format!("The user answered: {answer}"),
+            None => "Nobody can be asked now. Decide with what you have, and say what you assumed.".to_owned(),
+        };
+        Ok(Handled::done(Value::from(told.as_str()), told, Then::Continue))
+    }
+
+    /// Results of tool calls: one alone keeps its type, several are a list.
+    fn handle_calls(&self, results: Vec<CallResult>, native: &[ToolCall]) -> Handled {
+        let ok = results.iter().any(|result| result.outcome.is_ok());
+        let several = results.len() > 1;
+        let outcomes: Vec<String> = results.iter().map(|result| call_text(result, several, native.len() > 1)).collect();
+        let outcomes = if native.len() == outcomes.len() { outcomes } else { vec![outcomes.join("\n")] };
+        let mut values = results.into_iter().map(|result| match result.outcome {
+            Ok(value) => value,
+            Err(words) => Value::from_iter([("error", Value::from(words))]),
+        });
+        let result = if several { Value::from_iter(values) } else { values.next().unwrap_or_default() };
+        Handled { ok, result, outcomes, end: None }
+    }
+
+    /// The text of the last part of the transcript and the input: what a second call needs to know.
+    fn memory_text(&self) -> String {
+        self.memory.recent_text()
+    }
+}
+
+/// What the model reads of a call's outcome.
+fn call_text(result: &CallResult, several: bool, native: bool) -> String {
+    let text = match &result.outcome {
+        Ok(value) => outcome_text(value),
+        Err(words) => format!("error: {words}"),
+    };
+    if !several || native {
+        return text;
+    }
+    match &result.call.identifier {
+        Some(identifier) => format!("{} ({identifier}): {text}", result.call.tool),
+        None => format!("{}: {text}", result.call.tool),
+    }
+}
+
+/// The most characters of one result that go into the transcript; the middle of a longer one is left out.
+const MAX_OUTCOME: usize = 32 * 1024;
+
+/// A value as the model reads it: text as it is, anything else as compact JSON.
+pub(super) fn outcome_text(value: &Value) -> String {
+    if value.is_none() || value.is_undefined() {
+        return String::new();
+    }
+    let text = match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => serde_json::to_string(value).unwrap_or_else(|_| value.to_string()),
+    };
+    shorten(text)
+}
+
+fn shorten(text: String) -> String {
+    if text.len() <= MAX_OUTCOME {
+        return text;
+    }
+    let head = text.floor_char_boundary(MAX_OUTCOME * 3 / 4);
+    let tail = text.ceil_char_boundary(text.len() - MAX_OUTCOME / 4);
+    format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
+}

@@ -1,0 +1,403 @@
+//! The engine's public face: build one from a library, run loops with it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use indexmap::IndexMap;
+use minijinja::Value;
+use minijinja::value::Serde;
+use serde_json::{Value as Json, json};
+
+use super::core::{Budget, LoopCore, RunShared};
+use super::error::EngineError;
+use super::iteration::LoopRun;
+use super::memory::Memory;
+use super::models::{ModelSlot, Models};
+use super::program::Program;
+use super::stop::{Cancel, Stop};
+use super::toolbox::Toolbox;
+use crate::event::{Event, EventStream, ExitReason, RunId, Subscriber};
+use crate::load::Library;
+use crate::model::{BoxFuture, Protocol, retry::RetryPolicy};
+use crate::policy::Access;
+use crate::prompt::RunSecret;
+use crate::state::{RunFacts, RunState, ScopeBase, Totals, Vars, lock};
+use crate::template::{Templates, TemplatesBuilder};
+use crate::tool::NativeTool;
+
+/// A model named in short: `provider:model`, or the name of one in the workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelSpec {
+    /// The provider; empty for a model of the workspace.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// Where the provider is, when not at its usual place.
+    pub base_url: Option<String>,
+    /// The environment variable with the key.
+    pub key: Option<String>,
+    /// How actions are asked for.
+    pub protocol: Option<Protocol>,
+}
+
+impl ModelSpec {
+    /// Reads `provider:model`, or the name of a model in the workspace.
+    ///
+    /// # Errors
+    /// Says what to write.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (provider, model) = text.split_once(':').unwrap_or(("", text));
+        if model.trim().is_empty() {
+            return Err(format!("`{text}` names no model; write provider:model, such as openai:gpt-5-mini"));
+        }
+        Ok(Self { provider: provider.trim().to_owned(), model: model.trim().to_owned(), ..Self::default() })
+    }
+
+    /// As a provider's settings.
+    pub(super) fn settings(&self) -> Json {
+        let mut settings = json!({ "model": self.model });
+        if let Some(url) = &self.base_url {
+            settings["base_url"] = json!(url);
+        }
+        if let Some(key) = &self.key {
+            settings["api_key"] = json!({ "env": key });
+        }
+        if let Some(protocol) = self.protocol {
+            settings["protocol"] = json!(protocol);
+        }
+        settings
+    }
+}
+
+/// Who answers the questions of a run.
+pub trait Asker: Send + Sync {
+    /// Asks; none when nobody can be asked. Dropping the future gives the question up.
+    fn ask<'a>(&'a self, question: String, options: Vec<String>) -> BoxFuture<'a, Option<String>>;
+}
+
+/// Nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoAsker;
+
+impl Asker for NoAsker {
+    fn ask<'a>(&'a self, _: String, _: Vec<String>) -> BoxFuture<'a, Option<String>> {
+        Box::pin(std::future::ready(None))
+    }
+}
+
+/// One run to be made.
+#[derive(Debug, Clone, Default)]
+pub struct RunRequest {
+    /// The loop's name.
+    pub loop_name: String,
+    /// The user's input.
+    pub input: String,
+    /// State variables that start with another value than their default.
+    pub set: Vec<(String, Json)>,
+    /// Another iteration limit than the loop's.
+    pub max_iterations: Option<u32>,
+    /// Stops the run.
+    pub cancel: Cancel,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Why.
+    pub reason: ExitReason,
+    /// The process exit code.
+    pub exit_code: u8,
+    /// Whether a `finish` hook turned a failure into a success.
+    pub ignored: bool,
+    /// The last answer to the user.
+    pub answer: Option<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+    /// The state variables at the end.
+    pub state: IndexMap<String, Json>,
+    /// What the run used.
+    pub totals: Totals,
+}
+
+/// Builds an [`Engine`].
+pub struct EngineBuilder {
+    library: Arc<Library>,
+    subscribers: Vec<Arc<dyn Subscriber>>,
+    models: HashMap<String, ModelSpec>,
+    tools: Vec<Arc<dyn NativeTool>>,
+    record: Option<PathBuf>,
+    accept: bool,
+    retry: Option<RetryPolicy>,
+    asker: Arc<dyn Asker>,
+}
+
+impl EngineBuilder {
+    /// Adds someone who sees every event of every run.
+    #[must_use]
+    pub fn subscriber(mut self, subscriber: Arc<dyn Subscriber>) -> Self {
+        self.subscribers.push(subscriber);
+        self
+    }
+
+    /// Uses another model for a tier than workspace and loop say.
+    #[must_use]
+    pub fn model(mut self, tier: &str, spec: ModelSpec) -> Self {
+        self.models.insert(tier.to_owned(), spec);
+        self
+    }
+
+    /// Adds a tool written in Rust.
+    #[must_use]
+    pub fn tool(mut self, tool: Arc<dyn NativeTool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Records every exchange with a model into a file.
+    #[must_use]
+    pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
+        self.record = Some(path.into());
+        self
+    }
+
+    /// Lets a script answer requests that it does not know, in its order: how a script's requests are filled in.
+    #[must_use]
+    pub fn accept_script(mut self) -> Self {
+        self.accept = true;
+        self
+    }
+
+    /// Tries failed model calls again by another policy than the workspace's.
+    #[must_use]
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.retry = Some(policy);
+        self
+    }
+
+    /// Who answers questions. Default: nobody.
+    #[must_use]
+    pub fn asker(mut self, asker: Arc<dyn Asker>) -> Self {
+        self.asker = asker;
+        self
+    }
+
+    /// Builds the engine.
+    ///
+    /// # Errors
+    /// None today; reserved for what can be told before a loop is named.
+    pub fn build(self) -> Result<Engine, EngineError> {
+        let workspace = &self.library.workspace.doc;
+        let roots: Vec<PathBuf> = workspace.paths.roots.iter().map(|root| PathBuf::from(root.as_str())).collect();
+        let configured = RetryPolicy {
+            max_attempts: workspace.retry.max_attempts,
+            base: workspace.retry.base_delay.0,
+            max: workspace.retry.max_delay.0,
+            max_retry_after: workspace.retry.max_retry_after.0,
+        };
+        let inner = EngineInner {
+            access: Access::new(&self.library.root, &roots, workspace.policy.clone()),
+            templates: templates(&self.library),
+            toolbox: Toolbox::new(&self.library, self.tools),
+            models: Models::new(Arc::clone(&self.library), self.models, self.record, self.accept),
+            retry: self.retry.unwrap_or(configured),
+            programs: Mutex::default(),
+            subscribers: self.subscribers,
+            asker: self.asker,
+            library: self.library,
+        };
+        Ok(Engine { inner: Arc::new(inner) })
+    }
+}
+
+fn templates(library: &Library) -> Templates {
+    let mut builder = TemplatesBuilder::new();
+    for folder in library.files.folders() {
+        builder.root(folder);
+    }
+    let files = library.files.clone();
+    builder.loader(move |name| files.read(name).ok().map(|file| file.text.to_string()));
+    builder.build()
+}
+
+/// What all runs of an engine share.
+pub(super) struct EngineInner {
+    pub(super) library: Arc<Library>,
+    pub(super) templates: Templates,
+    pub(super) toolbox: Toolbox,
+    pub(super) access: Access,
+    pub(super) models: Models,
+    pub(super) retry: RetryPolicy,
+    pub(super) asker: Arc<dyn Asker>,
+    programs: Mutex<HashMap<String, Arc<Program>>>,
+    subscribers: Vec<Arc<dyn Subscriber>>,
+}
+
+impl EngineInner {
+    /// A loop, compiled when it is first needed.
+    pub(super) fn program(&self, name: &str) -> Result<Arc<Program>, EngineError> {
+        if let Some(program) = lock(&self.programs).get(name) {
+            return Ok(Arc::clone(program));
+        }
+        let loaded = self.library.loops.get(name).ok_or_else(|| EngineError::UnknownLoop {
+            name: name.to_owned(),
+            suggestion: crate::diag::did_you_mean(name, self.library.loops.keys().map(String::as_str))
+                .map(str::to_owned),
+        })?;
+        let program = Arc::new(Program::compile(&self.library, loaded, &self.toolbox)?);
+        lock(&self.programs).insert(name.to_owned(), Arc::clone(&program));
+        Ok(program)
+    }
+
+    /// `env` in a loop's templates: the variables that it may read.
+    pub(super) fn env(&self, program: &Program) -> Value {
+        Value::from_iter(
+            program.env.iter().filter_map(|name| Some((name.as_str(), Value::from(std::env::var(name).ok()?)))),
+        )
+    }
+
+    /// The template name of a file that a document in `folder` means by `path`.
+    pub(super) fn document_file(&self, path: &str, folder: &str) -> Result<String, String> {
+        self.library.files.of_document(path, folder).map(|file| file.name).map_err(|error| error.to_string())
+    }
+
+    fn workspace_value(&self) -> Value {
+        let name = self.library.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Value::from_iter([
+            ("name", Value::from(name)),
+            ("root", Value::from(self.library.root.to_string_lossy())),
+            ("vars", Value::from(Serde(&self.library.workspace.doc.vars))),
+        ])
+    }
+}
+
+/// Runs loops. Cheap to clone; one engine runs many loops at the same time.
+#[derive(Clone)]
+pub struct Engine {
+    pub(super) inner: Arc<EngineInner>,
+}
+
+impl Engine {
+    /// Starts building an engine over a library.
+    #[must_use]
+    pub fn builder(library: Arc<Library>) -> EngineBuilder {
+        EngineBuilder {
+            library,
+            subscribers: Vec::new(),
+            models: HashMap::new(),
+            tools: Vec::new(),
+            record: None,
+            accept: false,
+            retry: None,
+            asker: Arc::new(NoAsker),
+        }
+    }
+
+    /// Runs a loop to its end.
+    ///
+    /// # Errors
+    /// Why the run could not start. A run that started ends with an [`Outcome`], whatever happens.
+    pub async fn run(&self, request: RunRequest) -> Result<Outcome, EngineError> {
+        let Prepared { core, slot, max_iterations } = self.prepare(&request)?;
+        let slot = slot?;
+        core.events.emit(Event::RunStarted {
+            loop_name: core.program.name.clone(),
+            source: slot.model.info().source.clone(),
+            model: slot.label.clone(),
+            input_bytes: request.input.len(),
+            max_iterations,
+        });
+        let memory = Memory::new(&core, request.input.as_str().into());
+        let mut run = LoopRun { core: Arc::clone(&core), memory, slot, max_iterations };
+        let (mut end, mut ignored) = run.run().await;
+        if let Some(problem) = self.inner.models.record_failure() {
+            end = super::finish::End::failed(ExitReason::Error, problem);
+            ignored = false;
+        }
+        Ok(finish(&core, end, ignored))
+    }
+
+    /// A run that is ready to begin.
+    pub(super) fn prepare(&self, request: &RunRequest) -> Result<Prepared, EngineError> {
+        let program = self.inner.program(&request.loop_name)?;
+        let slot = self.inner.models.slot(&program, "main");
+        let mut vars = Vars::new(&program.state)?;
+        for (name, value) in &request.set {
+            vars.set(name, Value::from(Serde(value)))?;
+        }
+        let state = Arc::new(Mutex::new(RunState { vars, ..RunState::default() }));
+        let max_iterations = request.max_iterations.unwrap_or(program.limits.max_iterations);
+        let secret = RunSecret::from_os()?;
+        let id = run_id(&secret);
+        let secrets = self.inner.models.secrets();
+        let events = EventStream::new(RunId(id.clone()), self.inner.subscribers.clone(), secrets);
+        let shared = Arc::new(RunShared::new(Arc::clone(&self.inner), id.clone(), secret, request.cancel.clone()));
+        let base = Arc::new(ScopeBase {
+            input: Value::from(request.input.as_str()),
+            facts: RunFacts { id, loop_name: program.name.clone(), max_iterations, started: shared.started },
+            workspace: self.inner.workspace_value(),
+            env: self.inner.env(&program),
+            tools: self.inner.toolbox.listing(&program.tools),
+            totals: Arc::clone(&shared.totals),
+            state: Arc::clone(&state),
+        });
+        let core = Arc::new(LoopCore {
+            budgets: vec![Budget::outermost(&program.limits)],
+            ancestry: vec![program.name.clone()],
+            stop: Stop::outermost(&request.cancel),
+            depth: 0,
+            shared,
+            program,
+            base,
+            state,
+            events,
+        });
+        Ok(Prepared { core, slot, max_iterations })
+    }
+}
+
+/// A run that is ready to begin.
+pub(super) struct Prepared {
+    pub(super) core: Arc<LoopCore>,
+    pub(super) slot: Result<Arc<ModelSlot>, EngineError>,
+    pub(super) max_iterations: u32,
+}
+
+fn finish(core: &LoopCore, end: super::finish::End, ignored: bool) -> Outcome {
+    let totals = core.totals();
+    let ignored = ignored && end.reason.exit_code() == 1;
+    let exit_code = if ignored { 0 } else { end.reason.exit_code() };
+    let state = core.state();
+    core.events.emit(Event::RunFinished {
+        reason: end.reason,
+        exit_code,
+        error: end.error.clone(),
+        ignored,
+        iterations: totals.iterations,
+        model_calls: totals.model_calls,
+        tool_calls: totals.tool_calls,
+        usage: totals.usage,
+        cost_usd: totals.cost_usd,
+        duration_ms: super::core::millis(core.shared.started.elapsed()),
+    });
+    let vars = state
+        .vars
+        .names()
+        .filter_map(|name| Some((name.to_owned(), serde_json::to_value(state.vars.get(name)?).unwrap_or(Json::Null))));
+    Outcome {
+        reason: end.reason,
+        exit_code,
+        ignored,
+        answer: state.answer.clone(),
+        error: end.error,
+        state: vars.collect(),
+        totals,
+    }
+}
+
+/// A run's id: the time in milliseconds, which sorts, and enough of the run's own randomness to be unique.
+fn run_id(secret: &RunSecret) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let nonce = crate::prompt::NonceSource::new(secret).draw("run id");
+    format!("{:012x}-{}", now.as_millis(), &nonce.as_str()[..8])
+}

@@ -1,0 +1,116 @@
+//! The built-in actions: their parameters and tags. What they do is in [`super::act`].
+
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use crate::document::{DEFAULT_CONTENT_TYPE, StreamTo, Tag};
+
+/// A built-in action that is in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Builtin {
+    Finish,
+    DirectlyAnswer,
+    AskForClarification,
+    DirectlyCallTool,
+    RequireTool,
+}
+
+/// The tag that carries a long answer.
+pub(super) const FINAL_ANSWER: &str = "FINAL_ANSWER";
+
+/// The node that shows the answer.
+pub(super) const ANSWER_NODE: &str = "answer";
+
+/// The most calls in one action.
+pub(super) const MAX_CALLS: usize = 8;
+
+impl Builtin {
+    /// The built-in of a name.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "finish" => Self::Finish,
+            "directly_answer" => Self::DirectlyAnswer,
+            "ask_for_clarification" => Self::AskForClarification,
+            "directly_call_tool" => Self::DirectlyCallTool,
+            "require_tool" => Self::RequireTool,
+            _ => return None,
+        })
+    }
+
+    /// Its parameters, where `tools` are the loop's tools.
+    pub(super) fn params(self, tools: &[String]) -> Json {
+        let tool = json!({ "type": "string", "enum": tools });
+        let id = json!({ "type": "string", "description": "Your own short name for this call." });
+        match self {
+            Self::Finish => json!({ "type": "object", "properties": {} }),
+            Self::DirectlyAnswer => json!({
+                "type": "object",
+                "properties": { "answer_payload": { "type": "string", "description": "The answer, when it is short. Leave it out when you use the FINAL_ANSWER tag." } }
+            }),
+            Self::AskForClarification => json!({
+                "type": "object",
+                "required": ["question"],
+                "properties": {
+                    "question": { "type": "string" },
+                    "options": { "type": "array", "items": { "type": "string" }, "description": "Answers to choose from." }
+                }
+            }),
+            Self::DirectlyCallTool => json!({
+                "type": "object",
+                "properties": {
+                    "tool_name": tool,
+                    "params": { "type": "object", "description": "The tool's parameters." },
+                    "calls": {
+                        "type": "array", "minItems": 2, "maxItems": MAX_CALLS,
+                        "description": "Independent calls that run at the same time, instead of tool_name and params.",
+                        "items": {
+                            "type": "object", "required": ["tool_name", "params"],
+                            "properties": { "tool_name": tool, "params": { "type": "object" }, "identifier": id }
+                        }
+                    }
+                }
+            }),
+            Self::RequireTool => json!({
+                "type": "object",
+                "properties": {
+                    "tool_name": tool,
+                    "reason": { "type": "string" },
+                    "calls": {
+                        "type": "array", "minItems": 2, "maxItems": MAX_CALLS,
+                        "items": {
+                            "type": "object", "required": ["tool_name"],
+                            "properties": { "tool_name": tool, "reason": { "type": "string" }, "identifier": id }
+                        }
+                    }
+                }
+            }),
+        }
+    }
+
+    /// Its tags.
+    pub(super) fn tags(self) -> IndexMap<String, Tag> {
+        match self {
+            Self::DirectlyAnswer => IndexMap::from([(
+                FINAL_ANSWER.to_owned(),
+                Tag {
+                    node: Some(ANSWER_NODE.to_owned()),
+                    content_type: None,
+                    required: false,
+                    description: Some("The answer, when it is long.".to_owned()),
+                },
+            )]),
+            _ => IndexMap::new(),
+        }
+    }
+
+    /// Its streamed parameters.
+    pub(super) fn stream(self) -> IndexMap<String, StreamTo> {
+        match self {
+            Self::DirectlyAnswer => IndexMap::from([(
+                "answer_payload".to_owned(),
+                StreamTo { node: ANSWER_NODE.to_owned(), content_type: DEFAULT_CONTENT_TYPE.to_owned() },
+            )]),
+            _ => IndexMap::new(),
+        }
+    }
+}

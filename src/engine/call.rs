@@ -1,0 +1,146 @@
+//! One model call with its attempts: retries, waits, events, totals.
+
+use std::time::Instant;
+
+use super::core::{LoopCore, millis};
+use super::models::ModelSlot;
+use crate::event::{CallPurpose, Event, ExitReason};
+use crate::model::{EncodeCache, ModelError, Reply, Request, Sink, retry};
+use crate::verb::{Phase, StepFailure};
+
+/// What a model call is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallInfo<'a> {
+    pub(super) purpose: CallPurpose,
+    pub(super) tier: &'a str,
+    pub(super) phase: Phase,
+}
+
+/// A call that gave no reply.
+#[derive(Debug)]
+pub(super) enum CallFailure {
+    /// The provider failed, all attempts included.
+    Model(ModelError),
+    /// The run is stopped, or over a limit.
+    Stop(StepFailure),
+}
+
+/// A sink that can forget what it showed, when an attempt fails half-way.
+pub(super) trait Watcher: Sink {
+    /// The attempt's text does not count.
+    fn retract(&mut self);
+}
+
+impl Watcher for crate::model::NoSink {
+    fn retract(&mut self) {}
+}
+
+impl LoopCore {
+    /// Calls a model until it replies, its attempts are used up, or the run is stopped.
+    pub(super) async fn call_model(
+        &self,
+        slot: &ModelSlot,
+        info: CallInfo<'_>,
+        request: Request<'_>,
+        cache: &mut EncodeCache,
+        sink: &mut dyn Watcher,
+    ) -> Result<Reply, CallFailure> {
+        if !info.phase.finishing
+            && let Some(reason) = self.used_up()
+        {
+            return Err(CallFailure::Stop(StepFailure::Ended(reason)));
+        }
+        let call = self.shared.next_call();
+        let policy = &self.shared.engine.retry;
+        let mut attempt = 1;
+        loop {
+            self.events.emit(Event::ModelCallStarted {
+                call,
+                purpose: info.purpose,
+                tier: info.tier.to_owned(),
+                model: slot.label.clone(),
+                attempt,
+            });
+            let started = Instant::now();
+            let mut forward = Forward(&mut *sink);
+            let result = tokio::select! {
+                biased;
+                () = self.token(info.phase).cancelled() => return Err(CallFailure::Stop(StepFailure::Cancelled)),
+                result = slot.model.call(request, cache, &mut forward) => result,
+            };
+            let error = match result {
+                Ok(reply) => {
+                    self.note_reply(slot, call, attempt, &reply, millis(started.elapsed()));
+                    return Ok(reply);
+                }
+                Err(error) => error,
+            };
+            sink.retract();
+            let usage = error.usage.unwrap_or_default();
+            self.add_usage(slot, usage);
+            let wait = retry::next_delay(policy, attempt, &error, &mut retry::random);
+            self.events.emit(Event::ModelCallFailed {
+                call,
+                attempt,
+                class: error.class.name().to_owned(),
+                message: error.message.clone(),
+                retry_in_ms: wait.map(millis),
+                usage,
+            });
+            let Some(wait) = wait else { return Err(CallFailure::Model(error)) };
+            self.pause(wait, info.phase).await.map_err(CallFailure::Stop)?;
+            attempt += 1;
+        }
+    }
+
+    fn note_reply(&self, slot: &ModelSlot, call: u32, attempt: u32, reply: &Reply, duration_ms: u64) {
+        let usage = reply.usage.unwrap_or_default();
+        let cost_usd = self.add_usage(slot, usage);
+        crate::state::lock(&self.shared.totals).model_calls += 1;
+        self.events.emit(Event::ModelCallFinished {
+            call,
+            attempt,
+            finish: reply.finish.map(|finish| finish.name().to_owned()),
+            usage,
+            cost_usd,
+            duration_ms,
+        });
+    }
+
+    fn add_usage(&self, slot: &ModelSlot, usage: crate::event::Usage) -> Option<f64> {
+        let cost = slot.model.info().cost(usage);
+        crate::state::lock(&self.shared.totals).add_call(usage, cost);
+        cost
+    }
+
+    /// How a call that gave no reply ends a loop.
+    pub(super) fn call_end(&self, failure: CallFailure) -> super::finish::End {
+        match failure {
+            CallFailure::Stop(StepFailure::Ended(reason)) => super::finish::End::new(reason),
+            CallFailure::Stop(_) => self.stopped(),
+            CallFailure::Model(error) => super::finish::End::failed(ExitReason::Error, self.explain(&error)),
+        }
+    }
+
+    /// A model's failure in the operator's words.
+    pub(super) fn explain(&self, error: &ModelError) -> String {
+        format!("the model call failed ({}): {}", error.class.name(), error.message)
+    }
+}
+
+/// Hands pieces on: the provider sees a plain sink.
+struct Forward<'a>(&'a mut dyn Watcher);
+
+impl Sink for Forward<'_> {
+    fn text(&mut self, piece: &str) {
+        self.0.text(piece);
+    }
+
+    fn reasoning(&mut self, piece: &str) {
+        self.0.reasoning(piece);
+    }
+
+    fn arguments(&mut self, index: usize, name: &str, piece: &str) {
+        self.0.arguments(index, name, piece);
+    }
+}

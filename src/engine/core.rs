@@ -1,0 +1,200 @@
+//! What one loop of a run shares between its steps: everything that can be used by reference.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use minijinja::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::builder::EngineInner;
+use super::program::Program;
+use super::stop::{Cancel, Stop};
+use crate::document::Limits;
+use crate::event::{Event, EventStream, ExitReason};
+use crate::prompt::RunSecret;
+use crate::state::{Frame, RunState, Scope, ScopeBase, Totals, lock};
+use crate::verb::{Phase, StepContext, StepFailure};
+
+/// One run: shared by the loop that was asked for and by all loops inside it.
+pub(super) struct RunShared {
+    pub(super) engine: Arc<EngineInner>,
+    pub(super) id: String,
+    pub(super) secret: RunSecret,
+    pub(super) started: Instant,
+    pub(super) totals: Arc<Mutex<Totals>>,
+    calls: AtomicU32,
+    tool_calls: AtomicU32,
+    subtasks: AtomicU32,
+    prompts: AtomicU64,
+    pub(super) cancel: Cancel,
+}
+
+impl RunShared {
+    pub(super) fn new(engine: Arc<EngineInner>, id: String, secret: RunSecret, cancel: Cancel) -> Self {
+        Self {
+            engine,
+            id,
+            secret,
+            started: Instant::now(),
+            totals: Arc::default(),
+            calls: AtomicU32::new(0),
+            tool_calls: AtomicU32::new(0),
+            subtasks: AtomicU32::new(0),
+            prompts: AtomicU64::new(0),
+            cancel,
+        }
+    }
+
+    /// The next model call's number, from 1.
+    pub(super) fn next_call(&self) -> u32 {
+        self.calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The next tool call's number, from 1.
+    pub(super) fn next_tool_call(&self) -> u32 {
+        self.tool_calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A secret for one more chain of prompts: no two chains draw the same nonce.
+    pub(super) fn prompt_secret(&self) -> RunSecret {
+        self.secret.derive(self.prompts.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The next sub-task's number, from 1.
+    pub(super) fn next_subtask(&self) -> u32 {
+        self.subtasks.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// A loop's limits with what the run had used when the loop began: all loops around it count too.
+#[derive(Debug, Clone)]
+pub(super) struct Budget {
+    limits: Limits,
+    base: Totals,
+}
+
+/// One loop of a run.
+pub(super) struct LoopCore {
+    pub(super) shared: Arc<RunShared>,
+    pub(super) program: Arc<Program>,
+    pub(super) base: Arc<ScopeBase>,
+    pub(super) state: Arc<Mutex<RunState>>,
+    pub(super) events: EventStream,
+    pub(super) stop: Stop,
+    pub(super) depth: u32,
+    /// The budgets of this loop and of all loops around it.
+    pub(super) budgets: Vec<Budget>,
+    /// Names of the loops and tools around this one, to refuse cycles.
+    pub(super) ancestry: Vec<String>,
+}
+
+impl LoopCore {
+    /// The state, locked. Never held over an await.
+    pub(super) fn state(&self) -> MutexGuard<'_, RunState> {
+        lock(&self.state)
+    }
+
+    /// The totals of the run so far.
+    pub(super) fn totals(&self) -> Totals {
+        *lock(&self.shared.totals)
+    }
+
+    /// The token that stops a phase.
+    pub(super) fn token(&self, phase: Phase) -> &CancellationToken {
+        if phase.finishing { &self.stop.hooks } else { &self.stop.work }
+    }
+
+    /// What a step sees.
+    pub(super) fn step_context<'a>(
+        &'a self,
+        scope: &'a Scope,
+        token: &'a CancellationToken,
+        phase: Phase,
+        path: &'a str,
+    ) -> StepContext<'a> {
+        StepContext {
+            scope,
+            templates: &self.shared.engine.templates,
+            state: &self.state,
+            events: &self.events,
+            access: &self.shared.engine.access,
+            host: self,
+            cancel: token,
+            path,
+            phase,
+        }
+    }
+
+    /// Evaluates an expression in a frame.
+    pub(super) fn eval(&self, expression: &str, frame: &Frame) -> Result<Value, StepFailure> {
+        let scope = Scope::new(Arc::clone(&self.base), frame.clone());
+        self.shared
+            .engine
+            .templates
+            .eval(expression, &scope.context())
+            .map_err(|error| StepFailure::new(error.to_string()))
+    }
+
+    /// Notes words for the model's next turn.
+    pub(super) fn feedback(&self, text: impl Into<String>) {
+        let text = text.into();
+        self.events.emit(Event::Feedback { text: text.clone() });
+        self.state().feedback.push(text);
+    }
+
+    /// Waits, unless the phase is stopped.
+    pub(super) async fn pause(&self, wait: Duration, phase: Phase) -> Result<(), StepFailure> {
+        tokio::select! {
+            biased;
+            () = self.token(phase).cancelled() => Err(StepFailure::Cancelled),
+            () = tokio::time::sleep(wait) => Ok(()),
+        }
+    }
+
+    /// The limit that is used up, of this loop or of one around it.
+    pub(super) fn used_up(&self) -> Option<ExitReason> {
+        let totals = self.totals();
+        self.budgets.iter().find_map(|budget| budget.used_up(&totals))
+    }
+
+    /// Whether another tool call fits.
+    pub(super) fn may_call_tool(&self) -> Result<(), StepFailure> {
+        let totals = self.totals();
+        let full = self.budgets.iter().any(|budget| {
+            budget.limits.max_tool_calls.is_some_and(|max| totals.tool_calls - budget.base.tool_calls >= max)
+        });
+        if full { Err(StepFailure::Ended(ExitReason::LimitToolCalls)) } else { Ok(()) }
+    }
+
+    /// The budgets for a loop inside this one.
+    pub(super) fn inner_budgets(&self, limits: &Limits) -> Vec<Budget> {
+        let mut budgets = self.budgets.clone();
+        budgets.push(Budget { limits: limits.clone(), base: self.totals() });
+        budgets
+    }
+}
+
+impl Budget {
+    /// The outermost loop's budget.
+    pub(super) fn outermost(limits: &Limits) -> Self {
+        Self { limits: limits.clone(), base: Totals::default() }
+    }
+
+    fn used_up(&self, totals: &Totals) -> Option<ExitReason> {
+        let tokens = totals.usage.total() - self.base.usage.total();
+        if self.limits.max_total_tokens.is_some_and(|max| tokens >= max) {
+            return Some(ExitReason::LimitTokens);
+        }
+        let cost = totals.cost_usd.unwrap_or(0.0) - self.base.cost_usd.unwrap_or(0.0);
+        if totals.cost_usd.is_some() && self.limits.max_cost_usd.is_some_and(|max| cost >= max) {
+            return Some(ExitReason::LimitCost);
+        }
+        None
+    }
+}
+
+/// Whole milliseconds.
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

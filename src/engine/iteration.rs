@@ -1,0 +1,235 @@
+//! One loop of a run, iteration by iteration: the page to read first.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::act::Handled;
+use super::core::LoopCore;
+use super::finish::End;
+use super::memory::Memory;
+use super::models::ModelSlot;
+use super::steps::Flow;
+use super::turn::Chosen;
+use crate::event::{Event, ExitReason};
+use crate::model::{Protocol, ToolResult};
+use crate::state::{ActionRecord, Frame};
+use crate::verb::Phase;
+
+/// A loop while it runs.
+pub(super) struct LoopRun {
+    pub(super) core: Arc<LoopCore>,
+    pub(super) memory: Memory,
+    pub(super) slot: Arc<ModelSlot>,
+    pub(super) max_iterations: u32,
+}
+
+impl LoopRun {
+    /// Runs the loop to its end, `finish` hooks included.
+    pub(super) async fn run(&mut self) -> (End, bool) {
+        let clock = self.core.stop.deadline(self.core.program.limits.timeout.map(|timeout| timeout.0));
+        let mut end = self.work().await;
+        drop(clock);
+        let ignored = self.core.run_finish_hooks(&mut end).await;
+        (end, ignored)
+    }
+
+    async fn work(&mut self) -> End {
+        if let Some(end) = self.init().await {
+            return end;
+        }
+        loop {
+            if let Some(end) = self.iterate().await {
+                return end;
+            }
+        }
+    }
+
+    /// The `init` hooks; what they bind holds for the first iteration only.
+    async fn init(&mut self) -> Option<End> {
+        let mut frame = Frame::default();
+        let flow = match self.core.run_steps(&self.core.program.init, &mut frame, Phase::WORK).await {
+            Ok(flow) => flow,
+            Err(failure) => return Some(self.core.hook_end("init", failure)),
+        };
+        self.seal_notes();
+        if let Flow::Ended(then) = flow {
+            return End::of(then);
+        }
+        self.core.wants_async()
+    }
+
+    /// One iteration: eight stages, in this order.
+    async fn iterate(&mut self) -> Option<End> {
+        // 1. Limits and cancellation.
+        if let Some(end) = self.before_iteration() {
+            return Some(end);
+        }
+        // 2. Pending hot reloads are applied here, between iterations.
+        // 3-5. The prompt, the model's reply, one valid and verified action.
+        let binding = self.core.state().take_binding();
+        let chosen = match self.take_turn(&binding).await {
+            Ok(chosen) => chosen,
+            Err(end) => return Some(end),
+        };
+        // 6. The action's work.
+        self.core.show_streamed(&chosen);
+        let handled = match self.act(&chosen).await {
+            Ok(handled) => handled,
+            Err(end) => return Some(end),
+        };
+        self.record(&chosen, &handled);
+        if let Some(end) = handled.end.clone().or_else(|| self.core.wants_async()) {
+            return Some(end);
+        }
+        // 7. Mechanisms look at what happened here.
+        // 8. Hooks between the iterations.
+        let end = self.after_iteration().await;
+        self.seal(&chosen, &handled);
+        end
+    }
+
+    fn before_iteration(&mut self) -> Option<End> {
+        if self.core.stop.work.is_cancelled() {
+            return Some(self.core.stopped());
+        }
+        if let Some(reason) = self.core.used_up() {
+            return Some(End::new(reason));
+        }
+        let iteration = {
+            let mut state = self.core.state();
+            if state.iteration >= self.max_iterations {
+                return Some(End::new(ExitReason::MaxIterations));
+            }
+            state.iteration += 1;
+            state.silence = false;
+            state.shown_feedback = std::mem::take(&mut state.next_feedback);
+            state.iteration
+        };
+        crate::state::lock(&self.core.shared.totals).iterations += 1;
+        self.core.events.emit(Event::IterationStarted { iteration, max_iterations: self.max_iterations });
+        None
+    }
+
+    async fn after_iteration(&mut self) -> Option<End> {
+        let hooks = &self.core.program.after_iteration;
+        if hooks.is_empty() {
+            return None;
+        }
+        let mut frame = Frame::default();
+        match self.core.run_steps(hooks, &mut frame, Phase::WORK).await {
+            Ok(Flow::Done) => self.core.wants_async(),
+            Ok(Flow::Ended(then)) => End::of(then),
+            Err(failure) => Some(self.core.hook_end("after_iteration", failure)),
+        }
+    }
+
+    fn record(&self, chosen: &Chosen, handled: &Handled) {
+        let mut state = self.core.state();
+        let record = ActionRecord {
+            iteration: state.iteration,
+            action: chosen.action.name.clone(),
+            identifier: chosen.identifier.clone(),
+            params: minijinja::Value::from(minijinja::value::Serde(&chosen.params)),
+            ok: handled.ok,
+            result: handled.result.clone(),
+        };
+        state.history.push(record);
+    }
+
+    /// Appends the iteration to the transcript, where it never changes again.
+    fn seal(&mut self, chosen: &Chosen, handled: &Handled) {
+        let (notes, silence, iteration) = self.core.take_notes();
+        if self.slot.model.info().protocol == Protocol::Tools && !chosen.calls.is_empty() {
+            return self.seal_native(chosen, handled, &notes, silence);
+        }
+        let mut body = format!("### iteration {iteration}\n{}", action_line(chosen));
+        if !silence {
+            for outcome in handled.outcomes.iter().filter(|outcome| !outcome.is_empty()) {
+                let _ = write!(body, "\nresult: {outcome}");
+            }
+            body.push_str(&notes);
+        }
+        self.memory.seal(&iteration.to_string(), &body);
+    }
+
+    fn seal_native(&mut self, chosen: &Chosen, handled: &Handled, notes: &str, silence: bool) {
+        let each = handled.outcomes.len() == chosen.calls.len();
+        let results = chosen
+            .calls
+            .iter()
+            .enumerate()
+            .map(|(index, call)| {
+                let mut content = match (index, each) {
+                    (_, true) => handled.outcomes[index].clone(),
+                    (0, false) => handled.outcomes.join("\n"),
+                    _ => "Not executed: one action a turn.".to_owned(),
+                };
+                if index == 0 {
+                    content.push_str(notes);
+                }
+                if silence || content.trim().is_empty() {
+                    content = "done".to_owned();
+                }
+                ToolResult { id: call.id.clone(), content: content.trim_start().to_owned(), is_error: !handled.ok }
+            })
+            .collect();
+        self.memory.seal_calls(&chosen.text, chosen.calls.clone(), results);
+    }
+
+    /// Appends what hooks said before the first iteration.
+    fn seal_notes(&mut self) {
+        let (notes, silence, _) = self.core.take_notes();
+        if !notes.is_empty() && !silence {
+            self.memory.seal("0", notes.trim_start());
+        }
+    }
+}
+
+impl LoopCore {
+    /// The end that a `request_async` step asks for.
+    fn wants_async(&self) -> Option<End> {
+        self.state().request_async.then(|| End::new(ExitReason::Async))
+    }
+
+    /// Lets steps know what people have already seen of this reply.
+    fn show_streamed(&self, chosen: &Chosen) {
+        self.state().streamed = chosen.shown.nodes().map(|(n, t)| (n.to_owned(), t.to_owned())).collect();
+    }
+
+    /// Feedback and timeline entries since the last seal, as lines; whether they stay out of the prompt; the iteration.
+    fn take_notes(&self) -> (String, bool, u32) {
+        let mut state = self.state();
+        let feedback = std::mem::take(&mut state.feedback);
+        let entries = std::mem::take(&mut state.timeline);
+        let mut notes = String::new();
+        for text in &feedback {
+            let _ = write!(notes, "\nfeedback: {text}");
+        }
+        for entry in entries {
+            let _ = write!(notes, "\n{}: {}", entry.kind, super::act::outcome_text(&entry.content));
+        }
+        if state.silence {
+            state.next_feedback.clear();
+        } else {
+            state.next_feedback.extend(feedback);
+        }
+        (notes, state.silence, state.iteration)
+    }
+}
+
+/// The action as the model wrote it, in one line: normalised, so that a broken reply is not repeated back to it.
+fn action_line(chosen: &Chosen) -> String {
+    let mut line = serde_json::Map::new();
+    line.insert("@action".to_owned(), Json::from(chosen.action.name.as_str()));
+    if let Some(identifier) = &chosen.identifier {
+        line.insert("identifier".to_owned(), Json::from(identifier.as_str()));
+    }
+    line.extend(chosen.params.iter().map(|(key, value)| (key.clone(), value.clone())));
+    let mut text = Json::Object(line).to_string();
+    for (name, body) in &chosen.tags {
+        let _ = write!(text, "\n{name}: {}", super::act::outcome_text(&minijinja::Value::from(body.as_str())));
+    }
+    text
+}

@@ -1,0 +1,253 @@
+//! What a loop remembers of its own prompts: sections as they were sent, the transcript, encoded bytes.
+
+use std::sync::Arc;
+
+use minijinja::Value;
+
+use super::core::LoopCore;
+use super::program::ActionSet;
+use super::sections::{Depends, SectionProgram, Source};
+use crate::event::Event;
+use crate::model::{EncodeCache, Protocol, ToolCall, ToolResult, Transcript, Turn, tokens};
+use crate::prompt::{Assembled, Assembler, Nonce, Section};
+use crate::state::{Frame, Scope};
+use crate::verb::StepFailure;
+
+/// The word that stands for the turn's nonce where the prompt may not change with every turn.
+const NONCE_WORD: &str = "NONCE";
+
+/// A loop's prompt memory.
+pub(super) struct Memory {
+    pub(super) assembler: Assembler,
+    pub(super) transcript: Transcript,
+    pub(super) cache: EncodeCache,
+    input: Arc<str>,
+    /// Bodies that are rendered only when what they depend on changed: the key and the text.
+    bodies: Vec<Option<(u64, Arc<str>)>>,
+    /// Nonces in the transcript, for scripts and recordings.
+    sealed: Vec<(String, String)>,
+    /// Bytes of the transcript's text.
+    transcript_len: usize,
+    /// Bytes of the previous request before its last part.
+    stable_bytes: usize,
+    first_turn: bool,
+}
+
+/// A turn's prompt.
+pub(super) struct TurnPrompt {
+    pub(super) assembled: Assembled,
+    pub(super) nonce: Nonce,
+}
+
+impl Memory {
+    /// An empty memory for a loop.
+    pub(super) fn new(core: &LoopCore, input: Arc<str>) -> Self {
+        Self {
+            assembler: Assembler::new(&core.shared.prompt_secret()),
+            transcript: Transcript::default(),
+            cache: EncodeCache::default(),
+            input,
+            bodies: Vec::new(),
+            sealed: Vec::new(),
+            transcript_len: 0,
+            stable_bytes: 0,
+            first_turn: true,
+        }
+    }
+
+    /// Assembles the prompt of a turn.
+    ///
+    /// # Errors
+    /// A template that does not render.
+    pub(super) fn assemble(
+        &mut self,
+        core: &LoopCore,
+        set: &ActionSet,
+        protocol: Protocol,
+        last_iteration: bool,
+    ) -> Result<TurnPrompt, StepFailure> {
+        loop {
+            let nonce = self.assembler.begin_turn();
+            let bodies = self.render(core, set, protocol, &nonce, last_iteration)?;
+            let sections: Vec<Section<'_>> = bodies
+                .into_iter()
+                .map(|(program, body)| Section { name: &program.name, tier: program.tier, trust: program.trust, body })
+                .collect();
+            // An untrusted text that holds the fresh nonce can only be an echo of an earlier prompt: draw again.
+            let Ok(assembled) = self.assembler.assemble(&sections, &tokens::estimate) else { continue };
+            for guarded in &assembled.guarded {
+                core.events.emit(Event::Neutralised {
+                    section: guarded.section.clone(),
+                    shapes: guarded.shapes,
+                    redrawn: guarded.redrawn,
+                });
+            }
+            return Ok(TurnPrompt { assembled, nonce });
+        }
+    }
+
+    /// Renders the sections that the prompt has under this protocol.
+    fn render<'p>(
+        &mut self,
+        core: &'p LoopCore,
+        set: &ActionSet,
+        protocol: Protocol,
+        nonce: &Nonce,
+        last_iteration: bool,
+    ) -> Result<Vec<(&'p SectionProgram, Arc<str>)>, StepFailure> {
+        let programs = &core.program.sections;
+        self.bodies.resize(programs.len(), None);
+        let tags: Vec<&String> = set.actions.iter().flat_map(|action| action.tags.keys()).collect();
+        let frame = Frame::default()
+            .with("actions", set.listing.clone())
+            .with("tags", Value::from_iter(unique(tags)))
+            .with("last_iteration", Value::from(last_iteration));
+        let scope =
+            |nonce: &str| Scope::new(Arc::clone(&core.base), frame.clone().with("nonce", Value::from(nonce))).context();
+        let (fixed, fresh) = (scope(NONCE_WORD), scope(nonce.as_str()));
+        let mut bodies = Vec::with_capacity(programs.len());
+        for (index, program) in programs.iter().enumerate().filter(|(_, program)| program.serves(protocol)) {
+            let context = if program.tier.is_static() { &fixed } else { &fresh };
+            if let Some(when) = &program.when
+                && !core.shared.engine.templates.eval(when, context).map_err(failure)?.is_true()
+            {
+                continue;
+            }
+            bodies.push((program, self.body(core, index, program, set, context)?));
+        }
+        Ok(bodies)
+    }
+
+    fn body(
+        &mut self,
+        core: &LoopCore,
+        index: usize,
+        program: &SectionProgram,
+        set: &ActionSet,
+        context: &Value,
+    ) -> Result<Arc<str>, StepFailure> {
+        let key = match program.depends {
+            Depends::Nothing => Some(0),
+            Depends::Actions => Some(set.specs.id),
+            Depends::State => None,
+        };
+        if let (Some(key), Some((known, body))) = (key, &self.bodies[index])
+            && *known == key
+        {
+            return Ok(Arc::clone(body));
+        }
+        let templates = &core.shared.engine.templates;
+        let rendered = match &program.source {
+            Source::Fixed(text) => return Ok(Arc::clone(text)),
+            Source::Input => return Ok(Arc::clone(&self.input)),
+            Source::Inline(source) => templates.render_prompt(source, context).map_err(failure)?,
+            Source::File(name) => templates.render_prompt_file(name, context).map_err(failure)?,
+        };
+        if rendered.neutralised > 0 {
+            core.events.emit(Event::Neutralised {
+                section: program.name.clone(),
+                shapes: rendered.neutralised,
+                redrawn: false,
+            });
+        }
+        let body: Arc<str> = rendered.text.trim_end().into();
+        if let Some(key) = key {
+            self.bodies[index] = Some((key, Arc::clone(&body)));
+        }
+        Ok(body)
+    }
+
+    /// Emits the prompt's make-up.
+    pub(super) fn profile(&mut self, core: &LoopCore, iteration: u32, prompt: &Assembled) {
+        if !core.events.is_watched() {
+            return;
+        }
+        let head: usize = prompt.system.iter().map(|block| block.text.len()).sum();
+        let transcript = self.transcript_len;
+        let shared = if self.first_turn || prompt.changed_prefix.is_some() { 0 } else { self.stable_bytes };
+        self.first_turn = false;
+        self.stable_bytes = head + transcript;
+        core.events.emit(Event::PromptProfile {
+            iteration,
+            sections: prompt.profile.clone(),
+            bytes: head + transcript + prompt.last.len(),
+            tokens: prompt.profile.iter().map(|section| section.tokens).sum::<usize>() + transcript / 4,
+            estimated: true,
+            shared_prefix: shared,
+        });
+    }
+
+    /// Appends what happened in an iteration.
+    pub(super) fn seal(&mut self, label: &str, body: &str) {
+        let sealed = self.assembler.seal("ITERATION", body);
+        self.sealed.push((format!("nonce.ITERATION.{label}"), sealed.nonce.to_string()));
+        self.push(Turn::User(sealed.text.into()));
+    }
+
+    /// Appends native calls with their results.
+    pub(super) fn seal_calls(&mut self, text: &str, calls: Vec<ToolCall>, results: Vec<ToolResult>) {
+        if self.transcript.turns().is_empty() {
+            self.push(Turn::User("Begin.".into()));
+        }
+        for result in &results {
+            self.assembler.observe(&result.content);
+        }
+        self.push(Turn::Calls { text: text.into(), calls });
+        self.push(Turn::Results(results));
+    }
+
+    /// Takes over the transcript of the loop around this one.
+    pub(super) fn adopt(&mut self, transcript: Transcript) {
+        self.transcript = Transcript::default();
+        for turn in transcript.turns() {
+            self.push(turn.clone());
+        }
+    }
+
+    /// The last parts of the transcript as text, for a call that needs to know what happened.
+    pub(super) fn recent_text(&self) -> String {
+        let turns = self.transcript.turns();
+        let texts = turns[turns.len().saturating_sub(6)..].iter().map(|turn| match turn {
+            Turn::User(text) | Turn::Assistant(text) => text.to_string(),
+            Turn::Calls { calls, .. } => {
+                calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect::<Vec<_>>().join("\n")
+            }
+            Turn::Results(results) => {
+                results.iter().map(|result| result.content.clone()).collect::<Vec<_>>().join("\n")
+            }
+        });
+        texts.collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn push(&mut self, turn: Turn) {
+        self.transcript_len += match &turn {
+            Turn::User(text) | Turn::Assistant(text) => text.len(),
+            Turn::Calls { text, calls } => text.len() + calls.iter().map(|call| call.arguments.len()).sum::<usize>(),
+            Turn::Results(results) => results.iter().map(|result| result.content.len()).sum(),
+        };
+        self.transcript.push(turn);
+    }
+
+    /// Values that differ between runs of the same input.
+    pub(super) fn volatile(&self, core: &LoopCore, prompt: &Assembled) -> Vec<(String, String)> {
+        let mut volatile = prompt.volatile.clone();
+        volatile.extend(self.sealed.iter().cloned());
+        volatile.push(("run.id".to_owned(), core.shared.id.clone()));
+        volatile
+    }
+}
+
+fn failure(error: crate::template::TemplateError) -> StepFailure {
+    StepFailure::new(error.to_string())
+}
+
+/// The names once each, in order.
+fn unique(names: Vec<&String>) -> Vec<Value> {
+    let mut seen: Vec<&String> = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen.into_iter().map(|name| Value::from(name.as_str())).collect()
+}

@@ -1,0 +1,246 @@
+//! Which model answers: tiers, overrides from the command line, environment, and a loop's example script.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value as Json;
+
+use super::builder::ModelSpec;
+use super::error::EngineError;
+use super::program::Program;
+use crate::event::ReplySource;
+use crate::load::Library;
+use crate::model::{self, BuildContext, Model, ModelSetupError, RecordFile, Recorder, Replay, ReplayMode};
+use crate::state::lock;
+use crate::syntax::Node;
+
+/// A model as the engine calls it.
+pub(super) struct ModelSlot {
+    pub(super) model: Arc<dyn Model>,
+    /// `provider:model`.
+    pub(super) label: String,
+    /// Whether requests are matched or recorded, so that volatile values must be named.
+    pub(super) matches_requests: bool,
+}
+
+/// All models of an engine, built when they are first needed.
+pub(super) struct Models {
+    library: Arc<Library>,
+    context: BuildContext,
+    overrides: HashMap<String, ModelSpec>,
+    record: Option<PathBuf>,
+    recording: Mutex<Option<Arc<RecordFile>>>,
+    accept: bool,
+    built: Mutex<HashMap<String, Arc<ModelSlot>>>,
+    /// A script has one place in its story, whichever tier asks.
+    scripts: Mutex<HashMap<PathBuf, Arc<dyn Model>>>,
+}
+
+impl Models {
+    pub(super) fn new(
+        library: Arc<Library>,
+        overrides: HashMap<String, ModelSpec>,
+        record: Option<PathBuf>,
+        accept: bool,
+    ) -> Self {
+        let context = BuildContext::new(library.root.clone());
+        Self {
+            library,
+            context,
+            overrides,
+            record,
+            recording: Mutex::default(),
+            accept,
+            built: Mutex::default(),
+            scripts: Mutex::default(),
+        }
+    }
+
+    /// The model of a tier for a loop.
+    ///
+    /// # Errors
+    /// No model is configured, or it cannot be used as it is.
+    pub(super) fn slot(&self, program: &Program, tier: &str) -> Result<Arc<ModelSlot>, EngineError> {
+        let key = format!("{}\0{tier}", program.name);
+        if let Some(slot) = lock(&self.built).get(&key) {
+            return Ok(Arc::clone(slot));
+        }
+        let model = self.resolve(program, tier)?;
+        model.ready().map_err(|error| setup(&error))?;
+        // All tiers of one model share a connection pool and, for a script, its place in the story.
+        let mut built = lock(&self.built);
+        let slot = Arc::new(self.wrap(model)?);
+        built.insert(key, Arc::clone(&slot));
+        Ok(slot)
+    }
+
+    fn wrap(&self, model: Arc<dyn Model>) -> Result<ModelSlot, EngineError> {
+        let info = model.info();
+        let (label, replayed) = (info.label(), info.source != ReplySource::Model);
+        let Some(path) = &self.record else {
+            return Ok(ModelSlot { model, label, matches_requests: replayed });
+        };
+        let mut recording = lock(&self.recording);
+        let file = match &*recording {
+            Some(file) => Arc::clone(file),
+            None => {
+                let file = RecordFile::create(path, info).map_err(|error| setup(&error))?;
+                *recording = Some(Arc::clone(&file));
+                file
+            }
+        };
+        Ok(ModelSlot { model: Arc::new(Recorder::new(model, file)), label, matches_requests: true })
+    }
+
+    /// Why the recording is not whole, when it is not.
+    pub(super) fn record_failure(&self) -> Option<String> {
+        lock(&self.recording).as_ref().and_then(|file| file.failure())
+    }
+
+    /// Secrets of every model built so far.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        lock(&self.built).values().flat_map(|slot| slot.model.secrets()).collect()
+    }
+
+    fn resolve(&self, program: &Program, tier: &str) -> Result<Arc<dyn Model>, EngineError> {
+        if let Some(spec) = self.overrides.get(tier) {
+            return self.build_spec(spec);
+        }
+        if let Some(choice) = program.models.get(tier) {
+            return match choice.node().as_str() {
+                Some(name) => self.named(name, program, tier),
+                None => self.build(choice.node()),
+            };
+        }
+        if let Some(name) = self.library.workspace.doc.tiers.named.get(tier) {
+            return self.named(name, program, tier);
+        }
+        if tier != "main" {
+            // A helper without a model of its own is the main model.
+            return self.shared_main(program);
+        }
+        if let Some(spec) = self.from_environment() {
+            return self.build_spec(&spec);
+        }
+        self.example(program)
+    }
+
+    fn shared_main(&self, program: &Program) -> Result<Arc<dyn Model>, EngineError> {
+        let key = format!("{}\0main", program.name);
+        if let Some(slot) = lock(&self.built).get(&key) {
+            return Ok(Arc::clone(&slot.model));
+        }
+        self.resolve(program, "main")
+    }
+
+    /// A model of the workspace, or a tier.
+    fn named(&self, name: &str, program: &Program, tier: &str) -> Result<Arc<dyn Model>, EngineError> {
+        let workspace = &self.library.workspace.doc;
+        if let Some(doc) = workspace.models.get(name) {
+            return self.build(doc.settings.node());
+        }
+        if name != tier {
+            if let Some(target) = workspace.tiers.named.get(name) {
+                return self.named(target, program, name);
+            }
+            if program.models.contains_key(name) || self.overrides.contains_key(name) || name == "main" {
+                return self.resolve(program, name);
+            }
+        }
+        if tier != "main" && self.overrides.contains_key("main") {
+            return self.resolve(program, "main");
+        }
+        // A loop that names a tier which this workspace does not define runs on whatever the main model is.
+        if workspace.models.is_empty() && workspace.tiers.named.is_empty() {
+            return match self.overrides.get("main").cloned().or_else(|| self.from_environment()) {
+                Some(spec) => self.build_spec(&spec),
+                None => self.example(program),
+            };
+        }
+        let known: Vec<&str> =
+            workspace.models.keys().chain(workspace.tiers.named.keys()).map(String::as_str).collect();
+        Err(EngineError::Model {
+            message: format!(
+                "The loop `{}` wants the model `{name}`, which the workspace does not define",
+                program.name
+            ),
+            help: Some(format!("the workspace has: {}", known.join(", "))),
+        })
+    }
+
+    fn build(&self, node: &Node) -> Result<Arc<dyn Model>, EngineError> {
+        let mut settings = node.to_json();
+        let provider = settings.get("provider").and_then(Json::as_str).unwrap_or_default().to_owned();
+        if let Some(map) = settings.as_object_mut() {
+            map.shift_remove("provider");
+        }
+        let provider = model::provider(&provider).map_err(|error| setup(&error))?;
+        provider.build(&settings, &self.context).map_err(|error| setup(&error))
+    }
+
+    fn build_spec(&self, spec: &ModelSpec) -> Result<Arc<dyn Model>, EngineError> {
+        if let Some(doc) = self.library.workspace.doc.models.get(&spec.model)
+            && spec.provider.is_empty()
+        {
+            return self.build(doc.settings.node());
+        }
+        let provider = model::provider(&spec.provider).map_err(|error| setup(&error))?;
+        provider.build(&spec.settings(), &self.context).map_err(|error| setup(&error))
+    }
+
+    /// A hosted model whose key is in the environment.
+    fn from_environment(&self) -> Option<ModelSpec> {
+        let set = |name: &str| (self.context.env)(name).filter(|value| !value.trim().is_empty());
+        if let Some(text) = set("LOOPWRIGHT_MODEL") {
+            let mut spec = ModelSpec::parse(&text).ok()?;
+            spec.base_url = set("LOOPWRIGHT_BASE_URL");
+            return Some(spec);
+        }
+        HOSTED.iter().find(|(key, ..)| set(key).is_some()).map(|(key, provider, model)| ModelSpec {
+            provider: (*provider).to_owned(),
+            model: (*model).to_owned(),
+            key: Some((*key).to_owned()),
+            ..ModelSpec::default()
+        })
+    }
+
+    /// The loop's own script, which answers its own input and nothing else.
+    fn example(&self, program: &Program) -> Result<Arc<dyn Model>, EngineError> {
+        let Some((_, script)) = &program.example else { return Err(no_model(None)) };
+        let path = self.library.root.join(script);
+        if !path.is_file() {
+            return Err(no_model(Some(script)));
+        }
+        if let Some(model) = lock(&self.scripts).get(&path) {
+            return Ok(Arc::clone(model));
+        }
+        let mode = if self.accept { ReplayMode::Accept } else { ReplayMode::Strict };
+        let model: Arc<dyn Model> = Arc::new(Replay::open(&path, mode).map_err(|error| setup(&error))?);
+        lock(&self.scripts).insert(path, Arc::clone(&model));
+        Ok(model)
+    }
+}
+
+/// Hosted models that a key in the environment alone configures: variable, provider, model.
+const HOSTED: [(&str, &str, &str); 2] =
+    [("ANTHROPIC_API_KEY", "anthropic", "claude-sonnet-5"), ("OPENAI_API_KEY", "openai", "gpt-5-mini")];
+
+/// How to get a model, in words that can be typed.
+pub(super) const MODEL_HELP: &str = "\
+a hosted model: export ANTHROPIC_API_KEY=YOUR-KEY (or OPENAI_API_KEY=YOUR-KEY)
+a local server: export LOOPWRIGHT_MODEL=openai:NAME
+                export LOOPWRIGHT_BASE_URL=http://127.0.0.1:8080/v1
+for good: `models` and `tiers` in loopwright.yaml (docs/providers.md)";
+
+fn no_model(script: Option<&str>) -> EngineError {
+    let more = script.map(|script| format!(" (its script {script} is not in this workspace)")).unwrap_or_default();
+    EngineError::Model {
+        message: format!("This loop needs a model and none is configured{more}"),
+        help: Some(MODEL_HELP.to_owned()),
+    }
+}
+
+fn setup(error: &ModelSetupError) -> EngineError {
+    EngineError::Model { message: error.to_string(), help: None }
+}

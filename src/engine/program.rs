@@ -1,0 +1,335 @@
+//! A loop, compiled once: names resolved, verbs decoded, templates found. Never changes while a run uses it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::builtin::Builtin;
+use super::error::EngineError;
+use super::sections::SectionProgram;
+use super::steps::StepList;
+use super::toolbox::Toolbox;
+use crate::document::{Action, BUILTINS, LoopDoc, StateVar, StreamTo, Tag, Then};
+use crate::load::{Library, Loaded};
+use crate::model::{ToolSpec, ToolSpecs};
+use crate::reply::{ActionGrammar, TagRule};
+use crate::state::lock;
+use crate::syntax::Raw;
+
+/// A compiled loop.
+pub(super) struct Program {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) limits: crate::document::Limits,
+    pub(super) allow: crate::document::Allow,
+    pub(super) state: IndexMap<String, StateVar>,
+    pub(super) actions: IndexMap<String, Arc<ActionProgram>>,
+    /// Tools that the model may call, in the order of the document.
+    pub(super) tools: Vec<String>,
+    pub(super) sections: Vec<SectionProgram>,
+    pub(super) init: StepList,
+    pub(super) after_iteration: StepList,
+    pub(super) finish: StepList,
+    /// Tier → model, as the loop writes it.
+    pub(super) models: IndexMap<String, Raw>,
+    pub(super) env: Vec<String>,
+    /// The input and script that show the loop without a model.
+    pub(super) example: Option<(String, String)>,
+    sets: Mutex<HashMap<Vec<String>, Arc<ActionSet>>>,
+}
+
+/// A compiled action.
+pub(super) struct ActionProgram {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) params: Json,
+    pub(super) grammar: Arc<ActionGrammar>,
+    pub(super) tags: IndexMap<String, Tag>,
+    pub(super) stream: IndexMap<String, StreamTo>,
+    pub(super) verify: Vec<(String, Option<String>)>,
+    pub(super) when: Option<String>,
+    pub(super) kind: ActionKind,
+    pub(super) then: Then,
+}
+
+/// What taking an action does.
+pub(super) enum ActionKind {
+    Builtin(Builtin),
+    Steps(StepList),
+    Tool(String),
+    Loop(String),
+}
+
+impl ActionProgram {
+    /// Whether taking the action ends the loop, as far as its declaration says.
+    pub(super) fn ends_loop(&self) -> bool {
+        match &self.kind {
+            ActionKind::Builtin(builtin) => matches!(builtin, Builtin::Finish | Builtin::DirectlyAnswer),
+            ActionKind::Loop(_) => true,
+            ActionKind::Tool(_) => self.then != Then::Continue,
+            ActionKind::Steps(steps) => self.then != Then::Continue || steps.ends_unconditionally(),
+        }
+    }
+}
+
+/// The actions that a turn may take, in every form that a request or a reader needs.
+pub(super) struct ActionSet {
+    pub(super) actions: Vec<Arc<ActionProgram>>,
+    /// For templates: `[{ name, description, params, tags }]`.
+    pub(super) listing: minijinja::Value,
+    /// One object schema that admits exactly these actions.
+    pub(super) schema: Json,
+    /// Each action, and each tool of the loop, as a native tool.
+    pub(super) specs: ToolSpecs,
+}
+
+impl Program {
+    /// Compiles a loop.
+    ///
+    /// # Errors
+    /// A name that refers to nothing, a step that cannot be decoded.
+    pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>, toolbox: &Toolbox) -> Result<Self, EngineError> {
+        let doc = &loaded.doc;
+        let compiler = Compiler { library, doc, toolbox };
+        let tools = compiler.tools()?;
+        let actions = compiler.actions(&tools)?;
+        Ok(Self {
+            name: doc.name.to_string(),
+            description: doc.description.as_deref().cloned().unwrap_or_default(),
+            limits: doc.limits.clone(),
+            allow: doc.allow.clone(),
+            state: doc.state.clone(),
+            actions,
+            sections: super::sections::compile(library, loaded).map_err(|problem| compiler.fault(problem))?,
+            tools,
+            init: compiler.steps("hooks.init", &doc.hooks.init)?,
+            after_iteration: compiler.steps("hooks.after_iteration", &doc.hooks.after_iteration)?,
+            finish: compiler.steps("hooks.finish", &doc.hooks.finish)?,
+            models: doc.model.as_ref().map(|choice| choice.tiers.clone()).unwrap_or_default(),
+            env: library.workspace.doc.env.iter().chain(&doc.env).map(|name| name.to_string()).collect(),
+            example: doc.example.as_ref().map(|e| (e.input.to_string(), e.script.to_string())),
+            sets: Mutex::default(),
+        })
+    }
+
+    /// The set of the actions with these names, made once.
+    pub(super) fn action_set(&self, names: Vec<String>, toolbox: &Toolbox) -> Arc<ActionSet> {
+        if let Some(set) = lock(&self.sets).get(&names) {
+            return Arc::clone(set);
+        }
+        let set = Arc::new(self.make_set(&names, toolbox));
+        lock(&self.sets).insert(names, Arc::clone(&set));
+        set
+    }
+
+    fn make_set(&self, names: &[String], toolbox: &Toolbox) -> ActionSet {
+        let actions: Vec<_> = names.iter().filter_map(|name| self.actions.get(name)).cloned().collect();
+        let listing: Vec<Json> = actions
+            .iter()
+            .map(|action| {
+                let tags: Vec<Json> = action
+                    .tags
+                    .iter()
+                    .map(|(name, tag)| {
+                        serde_json::json!({
+                            "name": name,
+                            "required": tag.required,
+                            "description": tag.description.clone().unwrap_or_default(),
+                        })
+                    })
+                    .collect();
+                serde_json::json!({
+                    "name": action.name, "description": action.description, "params": action.params, "tags": tags,
+                })
+            })
+            .collect();
+        let can_call = actions.iter().any(|a| matches!(a.kind, ActionKind::Builtin(Builtin::DirectlyCallTool)));
+        let mut specs: Vec<ToolSpec> = actions.iter().filter(|a| a.is_native()).map(|a| a.spec()).collect();
+        if can_call {
+            let known: Vec<_> = specs.iter().map(|spec| spec.name.clone()).collect();
+            specs.extend(self.tools.iter().filter(|name| !known.contains(name)).filter_map(|name| toolbox.spec(name)));
+        }
+        ActionSet {
+            listing: minijinja::Value::from(minijinja::value::Serde(&listing)),
+            schema: union_schema(&actions),
+            specs: ToolSpecs::new(specs),
+            actions,
+        }
+    }
+}
+
+impl ActionProgram {
+    /// Whether the action is offered as a native tool: tool calls have their own tools there.
+    fn is_native(&self) -> bool {
+        !matches!(self.kind, ActionKind::Builtin(Builtin::DirectlyCallTool | Builtin::RequireTool))
+    }
+
+    fn spec(&self) -> ToolSpec {
+        ToolSpec { name: self.name.clone(), description: self.description.clone(), params: self.params.clone() }
+    }
+}
+
+/// One schema for a reply under constrained decoding: an alternative an action.
+fn union_schema(actions: &[Arc<ActionProgram>]) -> Json {
+    let alternatives: Vec<Json> = actions
+        .iter()
+        .map(|action| {
+            let mut properties = serde_json::Map::new();
+            properties.insert("@action".into(), serde_json::json!({ "const": action.name }));
+            properties.insert("identifier".into(), serde_json::json!({ "type": "string" }));
+            properties.insert("human_readable_thought".into(), serde_json::json!({ "type": "string" }));
+            if let Some(own) = action.params.get("properties").and_then(Json::as_object) {
+                properties.extend(own.clone());
+            }
+            let mut required = vec![Json::from("@action")];
+            required.extend(action.params.get("required").and_then(Json::as_array).cloned().unwrap_or_default());
+            serde_json::json!({
+                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+            })
+        })
+        .collect();
+    serde_json::json!({ "type": "object", "anyOf": alternatives })
+}
+
+/// Compiles one document.
+struct Compiler<'a> {
+    library: &'a Library,
+    doc: &'a LoopDoc,
+    toolbox: &'a Toolbox,
+}
+
+impl Compiler<'_> {
+    fn fault(&self, problem: impl Into<String>) -> EngineError {
+        EngineError::Document { name: self.doc.name.to_string(), problem: problem.into() }
+    }
+
+    fn steps(&self, path: &str, steps: &[crate::document::Step]) -> Result<StepList, EngineError> {
+        StepList::compile(path, steps).map_err(|diagnostics| {
+            let words: Vec<String> =
+                diagnostics.iter().map(|d| format!("{}{}", self.library.place(d.span), d.message)).collect();
+            self.fault(words.join("; "))
+        })
+    }
+
+    fn tools(&self) -> Result<Vec<String>, EngineError> {
+        if !self.doc.allow.tool {
+            return Ok(Vec::new());
+        }
+        let mut tools: Vec<String> = Vec::new();
+        for name in self.doc.tools.iter().chain(&self.library.workspace.doc.tools) {
+            if self.toolbox.get(name).is_none() {
+                return Err(
+                    self.fault(format!("{}there is no tool named `{name}`", self.library.place(Some(name.span))))
+                );
+            }
+            if !tools.contains(&name.value) {
+                tools.push(name.to_string());
+            }
+        }
+        Ok(tools)
+    }
+
+    fn actions(&self, tools: &[String]) -> Result<IndexMap<String, Arc<ActionProgram>>, EngineError> {
+        let mut actions = IndexMap::new();
+        for (name, action) in &self.doc.actions {
+            actions.insert(name.clone(), Arc::new(self.declared(name, action)?));
+        }
+        for builtin in BUILTINS.iter().filter(|builtin| self.offers(builtin.name, tools)) {
+            let Some(which) = Builtin::of(builtin.name) else { continue };
+            if actions.contains_key(builtin.name) {
+                continue;
+            }
+            let (params, tags) = (which.params(tools), which.tags());
+            actions.insert(
+                builtin.name.to_owned(),
+                Arc::new(ActionProgram {
+                    name: builtin.name.to_owned(),
+                    description: builtin.description.to_owned(),
+                    grammar: grammar(&params, &tags),
+                    params,
+                    tags,
+                    stream: which.stream(),
+                    verify: Vec::new(),
+                    when: None,
+                    kind: ActionKind::Builtin(which),
+                    then: if builtin.ends_loop { Then::Exit } else { Then::Continue },
+                }),
+            );
+        }
+        Ok(actions)
+    }
+
+    /// Whether the loop offers a built-in action: listed, or allowed when nothing is listed.
+    fn offers(&self, name: &str, tools: &[String]) -> bool {
+        let allowed = match Builtin::of(name) {
+            None => false,
+            Some(Builtin::DirectlyCallTool | Builtin::RequireTool) => !tools.is_empty(),
+            Some(Builtin::AskForClarification) => self.doc.allow.user_interaction,
+            Some(Builtin::Finish | Builtin::DirectlyAnswer) => true,
+        };
+        allowed
+            && match &self.doc.builtins {
+                Some(listed) => listed.iter().any(|listed| listed.as_str() == name),
+                None => true,
+            }
+    }
+
+    fn declared(&self, name: &str, action: &Action) -> Result<ActionProgram, EngineError> {
+        let mut params = action.params.as_ref().map(|params| params.schema.clone());
+        let mut description = action.description.clone();
+        let kind = if let Some(tool) = &action.from_tool {
+            let found = self
+                .toolbox
+                .get(tool)
+                .ok_or_else(|| self.fault(format!("action `{name}`: there is no tool named `{tool}`")))?;
+            params.get_or_insert_with(|| found.params.clone());
+            if description.is_empty() {
+                description.clone_from(&found.description);
+            }
+            ActionKind::Tool(tool.to_string())
+        } else if let Some(target) = &action.from_loop {
+            let found = self
+                .library
+                .loops
+                .get(target.as_str())
+                .ok_or_else(|| self.fault(format!("action `{name}`: there is no loop named `{target}`")))?;
+            if description.is_empty() {
+                description = found.doc.description.as_deref().cloned().unwrap_or_default();
+            }
+            params.get_or_insert_with(|| {
+                serde_json::json!({
+                    "type": "object",
+                    "properties": { "task": { "type": "string", "description": "What to do; the whole input when left out." } }
+                })
+            });
+            ActionKind::Loop(target.to_string())
+        } else {
+            ActionKind::Steps(self.steps(&format!("actions.{name}.do"), &action.steps)?)
+        };
+        let params = params.unwrap_or_else(|| serde_json::json!({ "type": "object", "properties": {} }));
+        let verify = action
+            .verify
+            .iter()
+            .map(|verify| (verify.that.to_string(), verify.message.as_ref().map(|message| message.to_string())))
+            .collect();
+        Ok(ActionProgram {
+            name: name.to_owned(),
+            description,
+            grammar: grammar(&params, &action.tags),
+            params,
+            tags: action.tags.clone(),
+            stream: action.stream.clone(),
+            verify,
+            when: action.when.as_ref().map(|when| when.to_string()),
+            kind,
+            then: action.then.as_ref().map_or(Then::Continue, |then| then.value),
+        })
+    }
+}
+
+fn grammar(params: &Json, tags: &IndexMap<String, Tag>) -> Arc<ActionGrammar> {
+    let tags = tags.iter().map(|(name, tag)| (name.clone(), TagRule { required: tag.required })).collect();
+    Arc::new(ActionGrammar::new(params.clone(), tags))
+}

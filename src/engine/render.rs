@@ -1,0 +1,47 @@
+//! The prompt of a first turn, without a model: what `render` prints.
+
+use super::builder::{Engine, Prepared, RunRequest};
+use super::error::EngineError;
+use super::memory::Memory;
+use crate::event::SectionProfile;
+use crate::model::ToolSpec;
+use crate::state::TurnBinding;
+
+/// A prompt as it would be sent. `init` hooks do not run, since they may do real work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RenderedPrompt {
+    /// The system message.
+    pub system: String,
+    /// The user message.
+    pub user: String,
+    /// Native tools, under `protocol: tools`.
+    pub tools: Vec<ToolSpec>,
+    /// Each section's share.
+    pub sections: Vec<SectionProfile>,
+    /// Who would answer; none while no model is configured.
+    pub model: Option<String>,
+}
+
+impl Engine {
+    /// Renders the first turn's prompt.
+    ///
+    /// # Errors
+    /// As [`Engine::run`], or a template that does not render.
+    pub fn render(&self, request: &RunRequest) -> Result<RenderedPrompt, EngineError> {
+        let Prepared { core, slot, .. } = self.prepare(request)?;
+        core.state().iteration = 1;
+        let mut memory = Memory::new(&core, request.input.as_str().into());
+        let fault = |problem: String| EngineError::Document { name: core.program.name.clone(), problem };
+        let set = core.allowed(&TurnBinding::default()).map_err(|end| fault(end.error.unwrap_or_default()))?;
+        let protocol = slot.as_ref().map(|slot| slot.model.info().protocol).unwrap_or_default();
+        let prompt = memory.assemble(&core, &set, protocol, false).map_err(|failure| fault(failure.to_string()))?;
+        let system: Vec<&str> = prompt.assembled.system.iter().map(|block| &*block.text).collect();
+        Ok(RenderedPrompt {
+            system: system.join("\n\n"),
+            user: prompt.assembled.last,
+            tools: if protocol == crate::model::Protocol::Tools { set.specs.specs.clone() } else { Vec::new() },
+            sections: prompt.assembled.profile,
+            model: slot.map(|slot| slot.label.clone()).ok(),
+        })
+    }
+}

@@ -1,0 +1,179 @@
+//! Loops inside loops: as an action (same task, and the parent ends with it) and as a step (a task of its own).
+
+use std::sync::{Arc, Mutex};
+
+use minijinja::Value;
+use minijinja::value::Serde;
+use serde_json::Value as Json;
+
+use super::act::Handled;
+use super::core::LoopCore;
+use super::error::EngineError;
+use super::finish::End;
+use super::iteration::LoopRun;
+use super::memory::Memory;
+use super::turn::Chosen;
+use crate::event::{Event, ExitReason};
+use crate::state::{RunFacts, RunState, ScopeBase, Vars, lock};
+use crate::verb::{LoopCall, StepFailure};
+
+/// Emits `focus_off` even when the sub-loop's future is dropped.
+struct FocusGuard<'a> {
+    core: &'a LoopCore,
+    name: String,
+    depth: u32,
+    reason: ExitReason,
+}
+
+impl Drop for FocusGuard<'_> {
+    fn drop(&mut self) {
+        self.core.events.emit(Event::FocusOff { loop_name: self.name.clone(), depth: self.depth, reason: self.reason });
+    }
+}
+
+impl LoopRun {
+    /// Another loop as an action: it shares the task and the timeline, and this loop ends when it returns.
+    pub(super) async fn act_loop(&mut self, name: &str, chosen: &Chosen) -> Handled {
+        let input = match chosen.params.get("task").and_then(Json::as_str) {
+            Some(task) if !task.trim().is_empty() => Value::from(task),
+            _ => self.core.base.input.clone(),
+        };
+        let end = match self.core.inner(name, input, &[], true) {
+            Err(end) => end,
+            Ok(core) => {
+                let mut guard = self.core.focus_on(&core, name, true);
+                let transcript = std::mem::take(&mut self.memory.transcript);
+                let (end, ignored, transcript) = run_inner(core.clone(), Some(transcript)).await;
+                guard.reason = end.reason;
+                drop(guard);
+                self.memory.transcript = transcript;
+                self.core.state().answer.clone_from(&core.state().answer);
+                if ignored && end.reason.exit_code() == 1 { End::new(ExitReason::Exit) } else { end }
+            }
+        };
+        let ok = end.reason.exit_code() == 0;
+        Handled { ok, result: Value::from(end.reason.name()), outcomes: Vec::new(), end: Some(end) }
+    }
+}
+
+impl LoopCore {
+    /// A loop as a step: a task of its own, with its own timeline.
+    pub(super) async fn run_subtask(&self, call: LoopCall) -> Result<Value, StepFailure> {
+        let core = self.inner(&call.name, call.input, &call.set, false).map_err(|end| match end.error {
+            Some(words) => StepFailure::Failed(words),
+            None => StepFailure::Ended(end.reason),
+        })?;
+        let mut guard = self.focus_on(&core, &call.name, false);
+        let (end, ignored, _) = run_inner(core.clone(), None).await;
+        guard.reason = end.reason;
+        drop(guard);
+        match end.reason {
+            ExitReason::Cancelled if self.stop.work.is_cancelled() => Err(StepFailure::Cancelled),
+            reason if reason.exit_code() == 0 || ignored => {
+                let state = core.state();
+                let vars: indexmap::IndexMap<&str, Value> =
+                    state.vars.names().filter_map(|name| Some((name, state.vars.get(name)?))).collect();
+                Ok(Value::from_iter([
+                    ("reason", Value::from(reason.name())),
+                    ("answer", state.answer.as_deref().map_or(Value::from(()), Value::from)),
+                    ("state", Value::from(Serde(&vars))),
+                ]))
+            }
+            reason => {
+                let words = end.error.map(|words| format!(": {words}")).unwrap_or_default();
+                Err(StepFailure::new(format!("loop `{}` ended with {}{words}", call.name, reason.name())))
+            }
+        }
+    }
+
+    fn focus_on(&self, inner: &LoopCore, name: &str, shared_task: bool) -> FocusGuard<'_> {
+        self.events.emit(Event::FocusOn { loop_name: name.to_owned(), depth: inner.depth, shared_task });
+        FocusGuard { core: self, name: name.to_owned(), depth: inner.depth, reason: ExitReason::Cancelled }
+    }
+
+    /// The core of a loop inside this one.
+    fn inner(&self, name: &str, input: Value, set: &[(String, Value)], shared: bool) -> Result<Arc<Self>, End> {
+        let depth = self.depth + 1;
+        if depth > self.program.limits.max_depth {
+            return Err(End::new(ExitReason::LimitDepth));
+        }
+        let program = self
+            .shared
+            .engine
+            .program(name)
+            .map_err(|error: EngineError| End::failed(ExitReason::Error, error.to_string()))?;
+        let state = Arc::new(Mutex::new(RunState::default()));
+        let mut vars = Vars::new(&program.state).map_err(|e| End::failed(ExitReason::Error, e.to_string()))?;
+        for (name, value) in set {
+            vars.set(name, value.clone()).map_err(|e| End::failed(ExitReason::Error, e.to_string()))?;
+        }
+        lock(&state).vars = vars;
+        if shared {
+            lock(&state).timeline_all.clone_from(&self.state().timeline_all);
+        }
+        let events = if shared {
+            self.events.clone()
+        } else {
+            self.events.for_task(&format!("{}/{name}.{}", self.events.task(), self.shared.next_subtask()))
+        };
+        let mut ancestry = self.ancestry.clone();
+        ancestry.push(name.to_owned());
+        Ok(Arc::new(Self {
+            base: Arc::new(ScopeBase {
+                input,
+                facts: RunFacts {
+                    id: self.shared.id.clone(),
+                    loop_name: name.to_owned(),
+                    max_iterations: program.limits.max_iterations,
+                    started: std::time::Instant::now(),
+                },
+                workspace: self.base.workspace.clone(),
+                env: self.shared.engine.env(&program),
+                tools: self.shared.engine.toolbox.listing(&program.tools),
+                totals: Arc::clone(&self.shared.totals),
+                state: Arc::clone(&state),
+            }),
+            shared: Arc::clone(&self.shared),
+            budgets: self.inner_budgets(&program.limits),
+            program,
+            state,
+            events,
+            stop: self.stop.child(),
+            depth,
+            ancestry,
+        }))
+    }
+}
+
+/// Runs an inner loop; the transcript comes back longer when it was shared.
+fn run_inner(
+    core: Arc<LoopCore>,
+    transcript: Option<crate::model::Transcript>,
+) -> crate::model::BoxFuture<'static, (End, bool, crate::model::Transcript)> {
+    Box::pin(async move {
+        let slot = match core.slot("main") {
+            Ok(slot) => slot,
+            Err(error) => {
+                let end = End::failed(ExitReason::Error, error.to_string());
+                return (end, false, transcript.unwrap_or_default());
+            }
+        };
+        let input: Arc<str> = input_text(&core.base.input).into();
+        let mut memory = Memory::new(&core, input);
+        if let Some(transcript) = transcript {
+            memory.adopt(transcript);
+        }
+        let max_iterations = core.program.limits.max_iterations;
+        let mut run = LoopRun { core, memory, slot, max_iterations };
+        let (end, ignored) = run.run().await;
+        (end, ignored, run.memory.transcript)
+    })
+}
+
+/// A loop's input as text: anything that is not text as JSON.
+pub(super) fn input_text(input: &Value) -> String {
+    match input.as_str() {
+        Some(text) => text.to_owned(),
+        None => serde_json::to_string(input).unwrap_or_else(|_| input.to_string()),
+    }
+}

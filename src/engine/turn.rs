@@ -1,0 +1,379 @@
+//! One transaction with the model: ask, stream, extract one action, verify; ask again with the errors when it fails.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use minijinja::Value;
+use minijinja::value::Serde;
+use serde_json::{Map, Value as Json};
+
+use super::builtin::Builtin;
+use super::call::CallInfo;
+use super::core::LoopCore;
+use super::finish::End;
+use super::iteration::LoopRun;
+use super::live::{LiveView, Shown};
+use super::models::ModelSlot;
+use super::program::{ActionKind, ActionProgram, ActionSet};
+use crate::event::{CallPurpose, Event, ExitReason, RepairNote};
+use crate::model::{Finish, Protocol, Reply, Request, Sampling, ToolCall, ToolResult, Turn};
+use crate::reply::{self, Extracted, Grammar, Rejection};
+use crate::state::{Frame, TurnBinding};
+use crate::verb::{Phase, StepFailure};
+
+/// The action that a turn chose, valid and verified.
+pub(super) struct Chosen {
+    pub(super) action: Arc<ActionProgram>,
+    pub(super) identifier: Option<String>,
+    pub(super) params: Map<String, Json>,
+    pub(super) tags: IndexMap<String, String>,
+    /// The native calls of the reply, for the transcript.
+    pub(super) calls: Vec<ToolCall>,
+    /// The text that came with native calls.
+    pub(super) text: String,
+    /// What people were shown while the reply arrived.
+    pub(super) shown: Shown,
+}
+
+/// Why a reply gave no action.
+struct Refused {
+    class: String,
+    message: String,
+}
+
+impl From<Rejection> for Refused {
+    fn from(rejection: Rejection) -> Self {
+        Self { class: rejection.class.as_str().to_owned(), message: rejection.message }
+    }
+}
+
+impl LoopRun {
+    /// Gets one valid action from the model.
+    ///
+    /// # Errors
+    /// The end of the loop: no action after all retries, a failed call, a limit, a cancellation.
+    pub(super) async fn take_turn(&mut self, binding: &TurnBinding) -> Result<Chosen, End> {
+        let slot = self.slot.clone();
+        let protocol = slot.model.info().protocol;
+        let set = self.core.allowed(binding)?;
+        let last = self.core.state().iteration >= self.max_iterations;
+        let prompt = self.memory.assemble(&self.core, &set, protocol, last).map_err(|failure| {
+            End::failed(ExitReason::Error, format!("the prompt could not be rendered: {failure}"))
+        })?;
+        let iteration = self.core.state().iteration;
+        self.memory.profile(&self.core, iteration, &prompt.assembled);
+        let actions = set.actions.iter().map(|action| (action.name.clone(), Arc::clone(&action.grammar)));
+        let grammar = Grammar::new(prompt.nonce.as_str(), actions);
+        let volatile =
+            if slot.matches_requests { self.memory.volatile(&self.core, &prompt.assembled) } else { Vec::new() };
+        let volatile: Vec<(&str, String)> =
+            volatile.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        let sampling = Sampling { max_tokens: self.core.program.limits.max_reply_tokens, ..Sampling::default() };
+        let mut retry: Vec<Turn> = Vec::new();
+        let attempts = self.core.program.limits.action_retries + 1;
+        for attempt in 1..=attempts {
+            let request = Request {
+                system: &prompt.assembled.system,
+                transcript: &self.memory.transcript,
+                last: &prompt.assembled.last,
+                retry: &retry,
+                tools: (protocol == Protocol::Tools).then_some(&set.specs),
+                force_tool: None,
+                schema: (protocol == Protocol::JsonSchema).then_some(&set.schema),
+                sampling: &sampling,
+                volatile: &volatile,
+            };
+            let mut view = LiveView::new(&self.core.events, &grammar, &set);
+            let info = CallInfo { purpose: CallPurpose::Action, tier: "main", phase: Phase::WORK };
+            let reply = self
+                .core
+                .call_model(&slot, info, request, &mut self.memory.cache, &mut view)
+                .await
+                .map_err(|failure| self.core.call_end(failure))?;
+            view.finish();
+            let refused = match self.core.read_reply(&reply, &grammar, &set, protocol) {
+                Ok(extracted) => match self.core.accept(&reply, extracted, &set, &prompt.nonce) {
+                    Ok(mut chosen) => {
+                        chosen.shown = std::mem::take(&mut view.shown);
+                        return Ok(chosen);
+                    }
+                    Err(refused) => refused,
+                },
+                Err(refused) => refused,
+            };
+            view.retract_all();
+            let will_retry = attempt < attempts;
+            self.core.events.emit(Event::ActionRejected {
+                attempt,
+                class: refused.class.clone(),
+                message: refused.message.clone(),
+                will_retry,
+            });
+            if !will_retry {
+                let words = format!("no valid action after {attempts} attempts; the last one: {}", refused.message);
+                return Err(End::failed(ExitReason::Error, words));
+            }
+            push_retry(&mut retry, &reply, refused.message);
+        }
+        Err(End::failed(ExitReason::Error, "no attempt was made"))
+    }
+}
+
+/// Adds a failed attempt, and the words that answer it, to the conversation of this turn.
+fn push_retry(retry: &mut Vec<Turn>, reply: &Reply, message: String) {
+    if reply.calls.is_empty() {
+        let text = if reply.text.trim().is_empty() { "(no text)" } else { reply.text.as_str() };
+        retry.push(Turn::Assistant(text.into()));
+        retry.push(Turn::User(message.into()));
+        return;
+    }
+    let results = reply
+        .calls
+        .iter()
+        .map(|call| ToolResult { id: call.id.clone(), content: message.clone(), is_error: true })
+        .collect();
+    retry.push(Turn::Calls { text: reply.text.as_str().into(), calls: reply.calls.clone() });
+    retry.push(Turn::Results(results));
+}
+
+impl LoopCore {
+    /// The actions that the turn may take.
+    pub(super) fn allowed(&self, binding: &TurnBinding) -> Result<Arc<ActionSet>, End> {
+        let mut names = Vec::new();
+        for (name, action) in &self.program.actions {
+            if binding.only.as_ref().is_some_and(|only| !only.contains(name))
+                || binding.forbidden.contains(name)
+                || (binding.no_exit && action.ends_loop())
+            {
+                continue;
+            }
+            if let Some(when) = &action.when {
+                let holds = self
+                    .eval(when, &Frame::default())
+                    .map_err(|e| End::failed(ExitReason::Error, format!("actions.{name}.when: {e}")))?;
+                if !holds.is_true() {
+                    continue;
+                }
+            }
+            names.push(name.clone());
+        }
+        if names.is_empty() {
+            return Err(End::failed(
+                ExitReason::Error,
+                "no action is allowed in this turn: next_actions, forbid_actions, forbid_exit_next and `when` leave none",
+            ));
+        }
+        Ok(self.program.action_set(names, &self.shared.engine.toolbox))
+    }
+
+    /// Takes one action out of a reply.
+    fn read_reply(
+        &self,
+        reply: &Reply,
+        grammar: &Grammar,
+        set: &ActionSet,
+        protocol: Protocol,
+    ) -> Result<Extracted, Refused> {
+        let finish = reply_finish(reply.finish);
+        if reply.calls.is_empty() {
+            let direct = grammar.actions.contains_key("directly_answer");
+            return match reply::extract(&reply.text, finish, grammar) {
+                // With native tools, text without a call is how a model answers.
+                Err(rejection)
+                    if protocol == Protocol::Tools
+                        && direct
+                        && rejection.class == reply::RejectClass::NoAction
+                        && !reply.text.trim().is_empty()
+                        && reply.finish == Some(Finish::Stop) =>
+                {
+                    Ok(answer_from_text(&reply.text))
+                }
+                other => other.map_err(Refused::from),
+            };
+        }
+        let tools: Vec<_> = reply.calls.iter().filter(|call| !grammar.actions.contains_key(&call.name)).collect();
+        let offered = |call: &ToolCall| set.specs.specs.iter().any(|spec| spec.name == call.name);
+        if tools.len() == reply.calls.len() && tools.iter().all(|call| offered(call)) {
+            return self.read_tool_calls(&reply.calls);
+        }
+        let first = &reply.calls[0];
+        if !grammar.actions.contains_key(&first.name) && offered(first) {
+            return self.read_tool_calls(&reply.calls[..1]);
+        }
+        let tagged = grammar.actions.get(&first.name).is_some_and(|action| !action.tags.is_empty());
+        if tagged && !reply.text.is_empty() {
+            // Long text comes in the message's text, in tags, whatever the protocol: read both as one reply.
+            let name = Json::from(first.name.as_str());
+            let whole = format!("{{\"@action\":{name},\"params\":{}}}\n{}", first.arguments, reply.text);
+            return Ok(reply::extract(&whole, finish, grammar)?);
+        }
+        Ok(reply::extract_tool_call(&first.name, &first.arguments, finish, grammar)?)
+    }
+
+    /// Native calls of tools are `directly_call_tool`.
+    fn read_tool_calls(&self, calls: &[ToolCall]) -> Result<Extracted, Refused> {
+        let mut read = Vec::new();
+        for call in calls {
+            let (params, repairs) = match call.arguments.trim() {
+                "" | "null" => (Json::Object(Map::new()), Vec::new()),
+                text => reply::extract_object(text, reply::Finish::Stop)?,
+            };
+            read.push((call, params, repairs));
+        }
+        let repairs = read.iter().flat_map(|(_, _, repairs)| repairs.clone()).collect();
+        let mut params = Map::new();
+        if let [(call, arguments, _)] = read.as_slice() {
+            params.insert("tool_name".to_owned(), Json::from(call.name.as_str()));
+            params.insert("params".to_owned(), arguments.clone());
+        } else {
+            let calls: Vec<Json> = read
+                .iter()
+                .map(|(call, arguments, _)| serde_json::json!({ "tool_name": call.name, "params": arguments }))
+                .collect();
+            params.insert("calls".to_owned(), Json::Array(calls));
+        }
+        Ok(Extracted { params, repairs, ..empty("directly_call_tool") })
+    }
+
+    /// Checks what no schema can: built-in rules, then the action's own `verify`. Nothing happens here.
+    fn accept(
+        &self,
+        reply: &Reply,
+        extracted: Extracted,
+        set: &ActionSet,
+        nonce: &crate::prompt::Nonce,
+    ) -> Result<Chosen, Refused> {
+        let action = set.actions.iter().find(|action| action.name == extracted.action).ok_or_else(|| Refused {
+            class: "unknown_action".to_owned(),
+            message: format!("`{}` is not one of the actions of this turn.", extracted.action),
+        })?;
+        if let ActionKind::Builtin(builtin) = action.kind {
+            self.check_builtin(builtin, &extracted)?;
+        }
+        let frame = Frame::default()
+            .with("params", Value::from(Serde(&extracted.params)))
+            .with("tags", Value::from(Serde(&extracted.tags)))
+            .with("nonce", Value::from(nonce.as_str()));
+        for (that, message) in &action.verify {
+            let holds = self.eval(that, &frame).map_err(|e| verify_refusal(e.to_string()))?;
+            if !holds.is_true() {
+                return Err(verify_refusal(self.verify_words(that, message.as_deref(), &frame)));
+            }
+        }
+        self.events.emit(Event::Action {
+            action: action.name.clone(),
+            identifier: extracted.identifier.clone(),
+            thought: extracted.thought,
+            params: Json::Object(extracted.params.clone()),
+            tags: extracted.tags.keys().cloned().collect(),
+            repairs: extracted
+                .repairs
+                .iter()
+                .map(|repair| RepairNote { kind: repair.kind.to_owned(), detail: repair.detail.clone() })
+                .collect(),
+        });
+        Ok(Chosen {
+            action: Arc::clone(action),
+            identifier: extracted.identifier,
+            params: extracted.params,
+            tags: extracted.tags,
+            calls: reply.calls.clone(),
+            text: if reply.calls.is_empty() { String::new() } else { reply.text.clone() },
+            shown: Shown::default(),
+        })
+    }
+
+    fn verify_words(&self, that: &str, message: Option<&str>, frame: &Frame) -> String {
+        let Some(message) = message else { return format!("this must hold: {that}") };
+        let scope = crate::state::Scope::new(Arc::clone(&self.base), frame.clone());
+        let templates = &self.shared.engine.templates;
+        templates.render_text(message, &scope.context()).unwrap_or_else(|_| message.to_owned())
+    }
+
+    fn check_builtin(&self, builtin: Builtin, extracted: &Extracted) -> Result<(), Refused> {
+        let has = |key: &str| extracted.params.get(key).is_some_and(|value| !value.is_null());
+        match builtin {
+            Builtin::DirectlyAnswer => match (has("answer_payload"), extracted.tags.contains_key("FINAL_ANSWER")) {
+                (true, true) => Err(missing("Use either `answer_payload` or the FINAL_ANSWER tag, not both.")),
+                (false, false) => {
+                    Err(missing("The answer is missing: put it into `answer_payload` or into the FINAL_ANSWER tag."))
+                }
+                _ => Ok(()),
+            },
+            Builtin::DirectlyCallTool | Builtin::RequireTool => match (has("tool_name"), has("calls")) {
+                (true, true) => Err(missing("Use either `tool_name` or `calls`, not both.")),
+                (false, false) => Err(missing("Name a tool in `tool_name`, or several under `calls`.")),
+                _ if builtin == Builtin::DirectlyCallTool => self.check_calls(extracted),
+                _ => Ok(()),
+            },
+            Builtin::Finish | Builtin::AskForClarification => Ok(()),
+        }
+    }
+
+    /// Tool calls must fit their tools before anything runs.
+    fn check_calls(&self, extracted: &Extracted) -> Result<(), Refused> {
+        for call in super::batch::calls(&extracted.params) {
+            if !self.program.tools.contains(&call.tool) {
+                let tools = self.program.tools.join(", ");
+                return Err(missing(format!("There is no tool `{}`. The tools are: {tools}.", call.tool)));
+            }
+            if let Some(tool) = self.shared.engine.toolbox.get(&call.tool) {
+                tool.check(&call.params).map_err(|problem| Refused {
+                    class: "type_mismatch".to_owned(),
+                    message: format!("The parameters of tool `{}` do not fit: {problem}", call.tool),
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn missing(message: impl Into<String>) -> Refused {
+    Refused { class: "missing_param".to_owned(), message: message.into() }
+}
+
+fn verify_refusal(message: String) -> Refused {
+    Refused { class: "verify".to_owned(), message }
+}
+
+fn empty(action: &str) -> Extracted {
+    Extracted {
+        action: action.to_owned(),
+        identifier: None,
+        thought: None,
+        params: Map::new(),
+        tags: IndexMap::new(),
+        repairs: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn answer_from_text(text: &str) -> Extracted {
+    let params = Map::from_iter([("answer_payload".to_owned(), Json::from(text.trim()))]);
+    Extracted { params, ..empty("directly_answer") }
+}
+
+fn reply_finish(finish: Option<Finish>) -> reply::Finish {
+    match finish {
+        Some(Finish::Stop) => reply::Finish::Stop,
+        Some(Finish::Length) => reply::Finish::Length,
+        Some(Finish::ToolCalls) => reply::Finish::ToolCalls,
+        Some(Finish::ContentFilter | Finish::Pause | Finish::Other) | None => reply::Finish::Unknown,
+    }
+}
+
+impl LoopCore {
+    /// A step failure as the end of the loop, when it is one.
+    pub(super) fn end_of(&self, failure: &StepFailure) -> Option<End> {
+        match failure {
+            StepFailure::Cancelled => Some(self.stopped()),
+            StepFailure::Ended(reason) => Some(End::new(*reason)),
+            StepFailure::Failed(_) => None,
+        }
+    }
+
+    /// The model of a tier as this loop sees it.
+    pub(super) fn slot(&self, tier: &str) -> Result<Arc<ModelSlot>, super::error::EngineError> {
+        self.shared.engine.models.slot(&self.program, tier)
+    }
+}
