@@ -15,11 +15,13 @@ const REFERENCE_LIMIT: usize = 32;
 pub(super) struct Coercer<'s> {
     root: &'s Value,
     pub(super) repairs: Vec<Repair>,
+    /// Where integers stand that were too large to be read exactly.
+    pub(super) inexact: Vec<String>,
 }
 
 impl<'s> Coercer<'s> {
     pub(super) fn new(root: &'s Value) -> Self {
-        Self { root, repairs: Vec::new() }
+        Self { root, repairs: Vec::new(), inexact: Vec::new() }
     }
 
     /// The value as the schema wants it, or as it was. `path` says where it stands, for the log.
@@ -127,6 +129,10 @@ impl<'s> Coercer<'s> {
             // A whole number written with a fraction is an integer, and should look like one.
             let whole = types.contains(&"integer") && !types.contains(&"number");
             return if whole { whole_number(&value).map_or(value, Value::Number) } else { value };
+        }
+        if types.contains(&"integer") && value.as_f64().is_some_and(|float| value.is_f64() && float.fract() == 0.0) {
+            self.inexact.push(path.to_owned());
+            return value;
         }
         // From the narrow to the wide: every value can be made a string.
         for name in ["null", "integer", "number", "boolean", "object", "array", "string"] {

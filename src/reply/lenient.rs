@@ -3,6 +3,8 @@
 //! Read whole or in parts, the same text gives the same events. What it repairs it counts; what would be a guess
 //! about data it refuses.
 
+mod bare;
+mod blank;
 mod string;
 
 use serde_json::Value;
@@ -27,7 +29,7 @@ pub(super) enum Event<'a> {
     OpenArray,
     /// The end of the innermost object or array.
     Close,
-    /// A key, decoded and trimmed.
+    /// A key, decoded.
     Key(&'a str),
     /// The next part of a string value, decoded.
     Text(&'a str),
@@ -121,6 +123,8 @@ pub(super) struct Reader {
     action_shown: bool,
     action_next: bool,
     too_far: Decision,
+    start: usize,
+    steps: usize,
 }
 
 type Step = Result<(), Status>;
@@ -143,6 +147,8 @@ impl Reader {
             action_shown: false,
             action_next: false,
             too_far,
+            start,
+            steps: 0,
         }
     }
 
@@ -156,12 +162,19 @@ impl Reader {
         self.action_shown
     }
 
+    /// What the reading has cost, in bytes; a step counts as several.
+    pub(super) fn cost(&self) -> usize {
+        const STEP: usize = 16;
+        self.pos.max(self.scan) - self.start + STEP * self.steps
+    }
+
     /// Reads on. `ended` says that `text` is complete.
     pub(super) fn run(&mut self, text: &str, ended: bool, sink: &mut dyn FnMut(Event<'_>)) -> Status {
         if !ended && text.len() < self.wait_for {
             return Status::More;
         }
         loop {
+            self.steps += 1;
             let step = match self.state {
                 State::Key => self.key(text, ended, sink),
                 State::Colon => self.colon(text, ended, sink),
@@ -222,7 +235,7 @@ impl Reader {
         // A key that only starts so has lost its closing quote; what follows is the action all the same.
         self.action_shown |= key.starts_with("@action");
         self.action_next = key == "@action";
-        sink(Event::Key(key));
+        sink(Event::Key(&self.key));
         self.state = State::Member;
         Ok(())
     }
@@ -267,61 +280,6 @@ impl Reader {
         }
     }
 
-    /// A number, a literal or bare words, up to a comma, a closing bracket, a comment or the end of the line.
-    fn bare(&mut self, text: &str, ended: bool, sink: &mut dyn FnMut(Event<'_>)) -> Step {
-        let in_array = self.stack.last() == Some(&Frame::Array);
-        let rest = &text[self.scan..];
-        let mut blank_before = false;
-        let mut end = None;
-        for (offset, c) in rest.char_indices() {
-            let comment = blank_before && c == '/' && rest[offset + 1..].starts_with(['/', '*']);
-            if comment || matches!(narrow(c), ',' | '}' | '\n') || (in_array && narrow(c) == ']') {
-                end = Some(self.scan + offset);
-                break;
-            }
-            blank_before = is_blank(c);
-        }
-        let Some(end) = end else {
-            // Two characters are looked at again: a comment's start is a blank and two signs.
-            let back = rest.char_indices().rev().nth(2).map_or(0, |(offset, _)| offset);
-            self.scan += back;
-            let word = text[self.pos..].trim_matches(is_blank);
-            let complete = matches!(word, "true" | "false" | "null" | "True" | "False" | "None");
-            if !(ended && complete) {
-                return Err(self.more_or_cut(text, ended, "ends inside a value"));
-            }
-            return self.scalar(word, text.len(), sink);
-        };
-        let word = text[self.pos..end].trim_matches(is_blank);
-        if word.is_empty() {
-            return Err(self.malformed("has a key without a value"));
-        }
-        self.scalar(word, end, sink)
-    }
-
-    fn scalar(&mut self, word: &str, end: usize, sink: &mut dyn FnMut(Event<'_>)) -> Step {
-        let value = match scalar(word) {
-            Scalar::Strict(value) => value,
-            Scalar::Respelled(value) => {
-                self.log.note(Kind::Respelled, self.pos);
-                value
-            }
-            Scalar::NonFinite(value) => {
-                self.log.note(Kind::NonFinite, self.pos);
-                value
-            }
-            Scalar::Word(value) => {
-                self.log.note(Kind::UnquotedValue, self.pos);
-                value
-            }
-        };
-        self.pos = end;
-        self.action_next = false;
-        sink(Event::Scalar(value));
-        self.after_value();
-        Ok(())
-    }
-
     fn open(&mut self, c: char, frame: Frame, sink: &mut dyn FnMut(Event<'_>)) -> Step {
         if self.stack.len() >= DEPTH_LIMIT {
             return Err(self.malformed("is nested deeper than 128 levels"));
@@ -361,85 +319,6 @@ impl Reader {
             Some(Frame::Array) => State::Element,
             Some(Frame::Object) | None => State::Key,
         };
-    }
-
-    /// The next character that is neither blank, comment nor comma, inside an object or array.
-    fn next_in_container(&mut self, text: &str, ended: bool) -> Result<char, Status> {
-        loop {
-            self.skip_blanks(text, ended)?;
-            let Some(c) = char_at(text, self.pos) else {
-                return Err(self.end_in_container(ended));
-            };
-            if ended && self.last == Last::Value && c == '`' && is_closing_fence(&text[self.pos..]) {
-                return Err(self.end_in_container(ended));
-            }
-            if narrow(c) != ',' {
-                return Ok(c);
-            }
-            if self.last != Last::Value {
-                self.log.note(Kind::ExtraComma, self.pos);
-            }
-            self.last = Last::Comma;
-            self.width(c);
-            self.advance(c);
-        }
-    }
-
-    fn end_in_container(&self, ended: bool) -> Status {
-        if !ended {
-            return Status::More;
-        }
-        let closable = self.last == Last::Value;
-        Status::Failed(Fault { at: self.pos, truncated: true, closable, what: "ends before its closing bracket" })
-    }
-
-    /// The next character that is neither blank nor comment.
-    fn next(&mut self, text: &str, ended: bool, what: &'static str) -> Result<char, Status> {
-        self.skip_blanks(text, ended)?;
-        char_at(text, self.pos).ok_or_else(|| if ended { self.cut(what) } else { Status::More })
-    }
-
-    fn skip_blanks(&mut self, text: &str, ended: bool) -> Step {
-        loop {
-            let rest = &text[self.pos..];
-            match self.comment {
-                Some(Comment::Line) => match memchr::memchr(b'\n', rest.as_bytes()) {
-                    Some(end) => self.pos += end,
-                    None => {
-                        self.pos = text.len();
-                        return if ended { Ok(()) } else { Err(Status::More) };
-                    }
-                },
-                Some(Comment::Block) => match memchr::memmem::find(rest.as_bytes(), b"*/") {
-                    Some(end) => self.pos += end + 2,
-                    None => {
-                        // A star at the end may be half of the closing sign.
-                        self.pos = text.len() - usize::from(rest.ends_with('*'));
-                        return Err(if ended { self.cut("ends inside a comment") } else { Status::More });
-                    }
-                },
-                None => {}
-            }
-            self.comment = None;
-            let rest = &text[self.pos..];
-            self.pos = text.len() - rest.trim_start_matches(is_blank).len();
-            let rest = &text[self.pos..];
-            if rest == "/" && !ended {
-                return Err(Status::More);
-            }
-            let (comment, length) = if rest.starts_with('#') {
-                (Comment::Line, 1)
-            } else if rest.starts_with("//") {
-                (Comment::Line, 2)
-            } else if rest.starts_with("/*") {
-                (Comment::Block, 2)
-            } else {
-                return Ok(());
-            };
-            self.log.note(Kind::Comment, self.pos);
-            self.comment = Some(comment);
-            self.pos += length;
-        }
     }
 
     fn advance(&mut self, c: char) {

@@ -11,7 +11,8 @@ use super::chars::char_at;
 use super::closing::Decision;
 use super::lenient::{Event, Reader, Status};
 use super::markers::{EndIndex, Marker, marker, tag_end};
-use super::regions::{BASE_FUEL, next_start};
+use super::object::follows_brace;
+use super::regions::{fuel_for, next_start};
 use body::{Body, Ends};
 use show::{Seeker, Shower};
 
@@ -67,7 +68,7 @@ pub struct Live {
     chosen: bool,
     /// A parameter or a tag has been shown.
     shown: bool,
-    /// Bytes read in vain.
+    /// What was read in vain, in bytes.
     spent: usize,
 }
 
@@ -159,9 +160,14 @@ impl Live {
         self.pos = at;
         let Some(first) = char_at(raw, at) else { return false };
         if first != '<' {
+            let width = first.len_utf8();
+            if char_at(raw, at + width).is_some_and(|next| !follows_brace(next)) {
+                self.pos = at + width;
+                return true;
+            }
             let phase = if self.chosen { Phase::Skip } else { Phase::Seek(Seeker::default()) };
             let reader = Reader::new(at, Decision::Close);
-            self.mode = Mode::Object(Box::new(Candidate { start: at, width: first.len_utf8(), reader, phase }));
+            self.mode = Mode::Object(Box::new(Candidate { start: at, width, reader, phase }));
             return true;
         }
         match marker(raw, at, ends.is_some(), &self.grammar) {
@@ -277,8 +283,8 @@ impl Live {
                 true
             }
             Status::Failed(fault) => {
-                self.spent += fault.at - *start;
-                let hopeless = self.spent > BASE_FUEL + 4 * raw.len();
+                self.spent += reader.cost();
+                let hopeless = self.spent > fuel_for(raw.len());
                 if fault.closable || hopeless || (reader.action_shown() && !self.chosen) {
                     return false;
                 }

@@ -133,6 +133,15 @@ pub(super) fn not_finite(action: &str, keys: &[&str]) -> Rejection {
     )
 }
 
+pub(super) fn inexact(action: &str, paths: &[String]) -> Rejection {
+    let paths: Vec<&str> = paths.iter().take(SHOWN_FAULTS).map(String::as_str).collect();
+    rejection(
+        RejectClass::TypeMismatch,
+        Some(action),
+        format!("{} of `{action}` is too large for an exact integer (64 bits).", words(&paths)),
+    )
+}
+
 pub(super) fn not_an_object(action: &str) -> Rejection {
     rejection(
         RejectClass::Malformed,

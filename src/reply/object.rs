@@ -32,6 +32,8 @@ pub(super) enum Read {
         fault: Fault,
         /// A key `@action` was read before that.
         action_shown: bool,
+        /// What the reading has cost, in bytes.
+        cost: usize,
     },
     /// A brace that begins no object.
     Brace,
@@ -52,7 +54,12 @@ pub(super) fn read(text: &str, start: usize, close: bool) -> Read {
 fn may_begin(text: &str, start: usize) -> bool {
     let width = char_at(text, start).map_or(1, char::len_utf8);
     let Some(c) = text[start + width..].chars().find(|&c| !is_blank(c)) else { return false };
-    Quote::of(c).is_some() || is_bare_key(c) || matches!(narrow(c), '}' | ',' | '/' | '#')
+    follows_brace(c)
+}
+
+/// Whether an object can go on so after its brace.
+pub(super) fn follows_brace(c: char) -> bool {
+    is_blank(c) || Quote::of(c).is_some() || is_bare_key(c) || matches!(narrow(c), '}' | ',' | '/' | '#')
 }
 
 fn read_strict(text: &str, start: usize) -> Option<Object> {
@@ -89,7 +96,9 @@ fn read_lenient(text: &str, start: usize, close: bool) -> Read {
             log.note(Kind::MissingCloser, fault.at);
             builder.close_all();
         }
-        Status::Failed(fault) => return Read::Broken { fault, action_shown: reader.action_shown() },
+        Status::Failed(fault) => {
+            return Read::Broken { fault, action_shown: reader.action_shown(), cost: reader.cost() };
+        }
         Status::More => return Read::Brace,
     }
     Read::Object(gather(builder.members, reader.position(), log))
@@ -205,6 +214,6 @@ impl Builder {
 
     /// The value, when everything is closed.
     pub(super) fn whole(self) -> Option<Value> {
-        self.done.or_else(|| Some(Value::Object(gather(self.members, 0, Log::default()).members)))
+        self.done.or_else(|| Some(Value::Object(self.members.into_iter().collect())))
     }
 }

@@ -4,6 +4,7 @@
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value};
 
+use super::chars::is_blank;
 use super::coerce::{Coercer, resolve};
 use super::message;
 use super::object::read_value;
@@ -167,7 +168,7 @@ fn gather(
     let mut given = Map::new();
     if let Some(Value::Object(inner)) = members.shift_remove(PARAMS) {
         for (key, value) in inner {
-            let trimmed = key.trim();
+            let trimmed = key.trim_matches(is_blank);
             if declared.keeps(trimmed) {
                 given.insert(trimmed.to_owned(), value);
             }
@@ -194,7 +195,7 @@ fn holds_params(members: &Map<String, Value>, declared: &Declared) -> bool {
         return true;
     }
     let beside = members.keys().any(|key| key != PARAMS && declared.has(key));
-    !beside && inner.keys().any(|key| declared.has(key.trim()))
+    !beside && inner.keys().any(|key| declared.has(key.trim_matches(is_blank)))
 }
 
 /// Coerces and validates.
@@ -216,6 +217,9 @@ fn fit(
         _ => Map::new(),
     };
     repairs.append(&mut coercer.repairs);
+    if !coercer.inexact.is_empty() {
+        return Err(message::inexact(name, &coercer.inexact));
+    }
     let whole = Value::Object(fitted);
     match action.validator() {
         Ok(validator) => {

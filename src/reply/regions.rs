@@ -49,12 +49,15 @@ pub(super) struct Regions<'a> {
     ends: Option<EndIndex<'a>>,
 }
 
-/// Bytes that may be read in vain whatever the length of the text.
-pub(super) const BASE_FUEL: usize = 16 << 20;
+/// What may be read in vain, in bytes: a fixed part, so that short replies never run out, and some for the length.
+pub(super) fn fuel_for(length: usize) -> usize {
+    const BASE: usize = 8 << 20;
+    BASE + 2 * length
+}
 
 impl<'a> Regions<'a> {
     pub(super) fn new(text: &'a str, grammar: &'a Grammar, close: bool) -> Self {
-        Self { text, grammar, close, pos: 0, fuel: BASE_FUEL + 4 * text.len(), ends: None }
+        Self { text, grammar, close, pos: 0, fuel: fuel_for(text.len()), ends: None }
     }
 
     fn object(&mut self, start: usize, brace: char) -> Option<Region<'a>> {
@@ -65,14 +68,13 @@ impl<'a> Regions<'a> {
                 self.pos = object.end;
                 Some(Region::Object(start, object))
             }
-            Read::Broken { fault, action_shown } => {
-                // Whatever failed is read again from the next brace inside it, so the bytes are paid for.
-                let spent = fault.at - start;
-                if spent > self.fuel {
+            Read::Broken { fault, action_shown, cost } => {
+                // Whatever failed is read again from the next brace inside it, so it is paid for.
+                if cost > self.fuel {
                     self.pos = self.text.len();
                     return Some(Region::Tangled);
                 }
-                self.fuel -= spent;
+                self.fuel -= cost;
                 Some(Region::Broken { start, fault, action_shown })
             }
         }

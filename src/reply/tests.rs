@@ -85,4 +85,7 @@ fn every_row() {
     assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+mod cost;
+mod kinds;
 mod live;
+mod random;

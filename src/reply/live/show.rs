@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::ActionGrammar;
+use super::super::chars::is_blank;
 use super::super::lenient::Event;
 use super::super::object::{Builder, read_value};
 use super::super::params::{Declared, PARAMS};
@@ -32,7 +33,7 @@ impl Seeker {
                 self.next = false;
             }
             Event::Close => self.depth = self.depth.saturating_sub(1),
-            Event::Key(key) => self.next = self.depth == 1 && *key == "@action",
+            Event::Key(key) => self.next = self.depth == 1 && key.trim_matches(is_blank) == "@action",
             Event::Text(text) if self.next => self.text.push_str(text),
             Event::TextEnd if self.next => self.found = Some(std::mem::take(&mut self.text)),
             Event::Scalar(Value::String(word)) if self.next => self.found = Some(word.clone()),
@@ -111,6 +112,7 @@ impl Shower {
                 self.wrapped &= self.depth > 1;
             }
             Event::Key(key) => {
+                let key = key.trim_matches(is_blank);
                 let top = self.depth == 1;
                 self.role =
                     if top || (self.depth == 2 && self.wrapped) { self.role_of(key, top) } else { Role::Ignore };
@@ -178,7 +180,7 @@ impl Shower {
             Role::Wrapper => {
                 if let Some(Value::Object(inner)) = read_value(&std::mem::take(&mut self.text)) {
                     for (key, value) in inner {
-                        key.trim().clone_into(&mut self.key);
+                        key.trim_matches(is_blank).clone_into(&mut self.key);
                         if self.role_of(&self.key, false) == Role::Field {
                             self.show_whole(&value, show);
                         }

@@ -4,10 +4,10 @@ use super::*;
 
 /// What a reader showed, pieces of one thing joined.
 #[derive(Debug, Default, PartialEq)]
-struct Shown {
-    fields: IndexMap<String, String>,
+pub(super) struct Shown {
+    pub(super) fields: IndexMap<String, String>,
     ended: Vec<String>,
-    tags: IndexMap<String, String>,
+    pub(super) tags: IndexMap<String, String>,
     thought: String,
 }
 
@@ -32,7 +32,7 @@ impl Shown {
     }
 }
 
-fn show<'a>(parts: impl IntoIterator<Item = &'a str>, grammar: &Grammar) -> Shown {
+pub(super) fn show<'a>(parts: impl IntoIterator<Item = &'a str>, grammar: &Grammar) -> Shown {
     let mut shown = Shown::default();
     let mut live = Live::new(grammar);
     for part in parts {
@@ -42,12 +42,12 @@ fn show<'a>(parts: impl IntoIterator<Item = &'a str>, grammar: &Grammar) -> Show
     shown
 }
 
-fn chars(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn chars(text: &str) -> impl Iterator<Item = &str> {
     text.split("").filter(|part| !part.is_empty())
 }
 
 /// Splits at places that a small generator picks.
-fn split(text: &str, seed: u64) -> Vec<&str> {
+pub(super) fn split(text: &str, seed: u64) -> Vec<&str> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut parts = Vec::new();
     let mut rest = text;
@@ -62,7 +62,7 @@ fn split(text: &str, seed: u64) -> Vec<&str> {
     parts
 }
 
-fn text_of(value: &Value) -> String {
+pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
