@@ -227,13 +227,14 @@ impl Reader {
     fn colon(&mut self, text: &str, ended: bool, sink: &mut dyn FnMut(Event<'_>)) -> Step {
         let c = self.next(text, ended, "ends after a key")?;
         if narrow(c) != ':' {
+            // The quote after the key was lost, and with it the colon.
+            self.action_shown |= self.key.trim_start_matches(is_blank).starts_with("@action:");
             return Err(self.malformed("has a key without a colon"));
         }
         self.width(c);
         self.advance(c);
         let key = self.key.trim_matches(is_blank);
-        // A key that only starts so has lost its closing quote; what follows is the action all the same.
-        self.action_shown |= key.starts_with("@action");
+        self.action_shown |= key == "@action";
         self.action_next = key == "@action";
         sink(Event::Key(&self.key));
         self.state = State::Member;
