@@ -1,6 +1,20 @@
-//! What a step may touch: processes, files, network.
+//! What a step may touch: files inside the declared roots, programs, the network; and what the model's own calls may do.
+
+mod capture;
+mod descendants;
+mod error;
+mod files;
+mod process;
+
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
+
+pub use capture::Captured;
+pub use error::AccessError;
+pub use files::{Contents, Inside};
+pub use process::{Finished, Program};
 
 use crate::document::PolicyRule;
 
@@ -13,16 +27,23 @@ pub struct Access {
 }
 
 impl Access {
-    /// The workspace's folder, the folders that files may lie in, and the policy.
+    /// The workspace's folder, the folders that files may lie in (relative ones lie in the workspace's), and the
+    /// policy's rules in order.
     #[must_use]
     pub fn new(root: &Path, roots: &[PathBuf], rules: Vec<PolicyRule>) -> Self {
-        Self { root: root.to_path_buf(), roots: roots.to_vec(), rules }
+        let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+        let roots = roots.iter().map(|folder| root.join(folder)).collect();
+        Self { root, roots, rules }
     }
 
     /// The workspace's folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    fn roots(&self) -> impl Iterator<Item = PathBuf> {
+        self.roots.iter().map(|root| root.components().collect())
     }
 }
 

@@ -1,0 +1,4 @@
+//! What may be touched and what may not, against a real folder and real processes.
+
+mod files;
+mod process;
