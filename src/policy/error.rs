@@ -31,6 +31,14 @@ pub enum AccessError {
         /// What was wanted.
         wanted: &'static str,
     },
+    /// A pattern for file names that is none.
+    #[error("`{pattern}` is no pattern for file names: {problem}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The system refused.
     #[error("Cannot {doing} `{path}`: {source}")]
     Io {

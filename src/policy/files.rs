@@ -16,11 +16,11 @@ use super::{Access, AccessError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inside {
     /// The root that holds it.
-    base: PathBuf,
+    pub(super) base: PathBuf,
     /// From the root down.
-    rest: PathBuf,
+    pub(super) rest: PathBuf,
     /// For people: relative to the workspace where it lies in it.
-    shown: String,
+    pub(super) shown: String,
 }
 
 impl Inside {

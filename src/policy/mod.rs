@@ -1,15 +1,18 @@
 //! What a step may touch: files inside the declared roots, programs, the network; and what the model's own calls may do.
 
 mod capture;
+mod decide;
 mod descendants;
 mod error;
 mod files;
 mod process;
+mod walk;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use capture::Captured;
 pub use error::AccessError;
@@ -18,12 +21,12 @@ pub use process::{Finished, Program};
 
 use crate::document::PolicyRule;
 
-/// Files, processes and network of a workspace. Shared by all runs.
-#[derive(Debug)]
+/// Files, processes and network of a workspace. Shared by all runs; clones are cheap and the same.
+#[derive(Debug, Clone)]
 pub struct Access {
-    root: PathBuf,
-    roots: Vec<PathBuf>,
-    rules: Vec<PolicyRule>,
+    root: Arc<Path>,
+    roots: Arc<[PathBuf]>,
+    rules: Arc<[PolicyRule]>,
 }
 
 impl Access {
@@ -33,7 +36,7 @@ impl Access {
     pub fn new(root: &Path, roots: &[PathBuf], rules: Vec<PolicyRule>) -> Self {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let roots = roots.iter().map(|folder| root.join(folder)).collect();
-        Self { root, roots, rules }
+        Self { root: root.into(), roots, rules: rules.into() }
     }
 
     /// The workspace's folder.

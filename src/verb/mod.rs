@@ -3,10 +3,15 @@
 //! A verb is a typed arguments struct that knows how to run. The schema, the reference page, "did you mean" and
 //! dispatch come from the table.
 
+mod call;
 mod context;
 mod control;
 mod evidence;
 mod feedback;
+mod file;
+mod result;
+mod run;
+mod search;
 mod set;
 mod shape;
 mod speak;

@@ -8,7 +8,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
 use super::{StepContext, StepFailure};
+use crate::policy::AccessError;
 use crate::syntax::{Raw, Value as Node, decode_within};
+
+impl From<AccessError> for StepFailure {
+    fn from(error: AccessError) -> Self {
+        Self::new(error.to_string())
+    }
+}
 
 /// A list of strings, each a template; or one string, which may be a template that gives the whole list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,5 @@
 //! What may be touched and what may not, against a real folder and real processes.
 
+mod decide;
 mod files;
 mod process;

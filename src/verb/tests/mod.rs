@@ -1,4 +1,7 @@
-//! Verbs against a small context: a real state, real templates, and a host that only answers.
+//! Verbs against a small context: a real state, real templates, real files and programs, and a host that only answers.
 
+mod compute;
+mod files;
+mod run;
 mod state_and_user;
 mod support;

@@ -1,0 +1,283 @@
+//! Files inside the workspace's roots: `read`, `write`, `artifact`.
+
+use std::borrow::Cow;
+
+use minijinja::Value;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+
+use super::shape::{decode_string_or, plain, string_or};
+use super::{Group, StepContext, StepFailure, Verb};
+use crate::document::Templated;
+use crate::event::Event;
+use crate::policy::Inside;
+use crate::syntax::{Raw, decode_within};
+
+/// The most bytes of a file that `read` gives unless it is told otherwise.
+const READ_MAX: usize = 1 << 20;
+/// The largest file that `write` changes a part of.
+const REPLACE_MAX: usize = 16 << 20;
+/// Where binary files give themselves away.
+const SNIFFED: usize = 8 * 1024;
+
+/// Reads a text file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Read(ReadArgs);
+
+/// A file, and which lines of it.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReadArgs {
+    /// The file, relative to the workspace.
+    path: String,
+    /// The first line, counted from 1. Default: 1.
+    #[serde(default)]
+    offset: Option<Templated<Option<u64>>>,
+    /// How many lines. Default: all.
+    #[serde(default)]
+    limit: Option<Templated<Option<u64>>>,
+    /// The most bytes that are read. Default: 1048576.
+    #[serde(default)]
+    max_bytes: Option<Templated<Option<usize>>>,
+}
+
+impl<'de> Deserialize<'de> for Read {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        decode_string_or(deserializer, |path| ReadArgs { path, offset: None, limit: None, max_bytes: None }).map(Self)
+    }
+}
+
+impl JsonSchema for Read {
+    fn schema_name() -> Cow<'static, str> {
+        "Read".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let description = "Reads a text file: a path, or { path, offset, limit, max_bytes }. The result has `text`, `path`, `first_line`, `lines` (in `text`) and `truncated` (whether the file goes on).";
+        string_or::<ReadArgs>(
+            generator,
+            description,
+            json!(["notes.md", { "path": "{{ params.path }}", "limit": 200 }]),
+        )
+    }
+}
+
+impl Verb for Read {
+    const NAME: &'static str = "read";
+    const GROUP: Group = Group::Compute;
+
+    async fn run(&self, cx: &StepContext<'_>) -> Result<Value, StepFailure> {
+        let path = cx.access.resolve(&cx.text(&self.0.path)?)?;
+        let offset = optional(cx, self.0.offset.as_ref())?.unwrap_or(1).max(1);
+        let limit = optional(cx, self.0.limit.as_ref())?.unwrap_or(u64::MAX);
+        let max = optional(cx, self.0.max_bytes.as_ref())?.unwrap_or(READ_MAX);
+        let contents = cx.access.read(&path, max)?;
+        let text = as_text(&path, &contents.bytes)?;
+        let mut lines = 0u64;
+        let mut shown = String::new();
+        let mut rest = false;
+        for (number, line) in (1u64..).zip(text.split_inclusive('\n')) {
+            if number < offset {
+                continue;
+            }
+            if lines == limit {
+                rest = true;
+                break;
+            }
+            lines += 1;
+            shown.push_str(line);
+        }
+        Ok(plain(&json!({
+            "path": path.shown(),
+            "text": shown,
+            "first_line": offset,
+            "lines": lines,
+            "truncated": rest || contents.more,
+        })))
+    }
+}
+
+fn optional<T>(cx: &StepContext<'_>, argument: Option<&Templated<Option<T>>>) -> Result<Option<T>, StepFailure>
+where
+    T: serde::de::DeserializeOwned + Clone,
+{
+    argument.map_or(Ok(None), |argument| cx.get(argument))
+}
+
+/// A file's text; bytes that are no UTF-8 are replaced, and what is no text at all is refused.
+fn as_text<'a>(path: &Inside, bytes: &'a [u8]) -> Result<Cow<'a, str>, StepFailure> {
+    if bytes[..bytes.len().min(SNIFFED)].contains(&0) {
+        return Err(StepFailure::new(format!("`{}` is a binary file, not a text", path.shown())));
+    }
+    Ok(String::from_utf8_lossy(bytes))
+}
+
+/// Writes a file, or replaces a part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Write {
+    path: String,
+    change: Change,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Change {
+    Content(String),
+    Append(String),
+    Replace(Replace),
+}
+
+/// A file with its new content, or with the part of it that changes.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WriteArgs {
+    /// The file, relative to the workspace. Parent folders are made.
+    path: String,
+    /// The whole new content.
+    #[serde(default)]
+    content: Option<String>,
+    /// Add `content` at the end instead. Default: false.
+    #[serde(default)]
+    append: bool,
+    /// Replace this part of the file and keep the rest.
+    #[serde(default)]
+    replace: Option<Replace>,
+}
+
+/// A part of a file and what takes its place.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Replace {
+    /// The text as it stands in the file, character for character.
+    old: String,
+    /// The text in its place.
+    new: String,
+    /// How often `old` must be in the file, no more and no less. Default: 1.
+    #[serde(default)]
+    count: Option<Templated<Option<usize>>>,
+}
+
+impl<'de> Deserialize<'de> for Write {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Raw::deserialize(deserializer)?;
+        let args = decode_within::<WriteArgs, D::Error>(raw.node())?;
+        let change = match (args.content, args.replace, args.append) {
+            (Some(content), None, false) => Change::Content(content),
+            (Some(content), None, true) => Change::Append(content),
+            (None, Some(replace), false) => Change::Replace(replace),
+            (None, Some(_), true) => return Err(D::Error::custom("`append` goes with `content`, not with `replace`")),
+            _ => return Err(D::Error::custom("`write` needs `content` or `replace`: exactly one of them")),
+        };
+        Ok(Self { path: args.path, change })
+    }
+}
+
+impl JsonSchema for Write {
+    fn schema_name() -> Cow<'static, str> {
+        "Write".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let args = generator.subschema_for::<WriteArgs>();
+        json_schema!({
+            "description": "Writes a file: { path, content, append? } or { path, replace: { old, new, count? } }. All of it is written, or nothing. The result has `path` and `bytes`.",
+            "allOf": [args],
+            "oneOf": [{ "required": ["content"] }, { "required": ["replace"] }],
+            "examples": [
+                { "path": "notes.md", "content": "{{ params.note }}\n", "append": true },
+                { "path": "src/lib.rs", "replace": { "old": "{{ params.old }}", "new": "{{ params.new }}" } }
+            ]
+        })
+    }
+}
+
+impl Verb for Write {
+    const NAME: &'static str = "write";
+    const GROUP: Group = Group::Compute;
+
+    async fn run(&self, cx: &StepContext<'_>) -> Result<Value, StepFailure> {
+        let path = cx.access.resolve(&cx.text(&self.path)?)?;
+        let bytes = match &self.change {
+            Change::Content(source) => {
+                let content = cx.text(source)?;
+                cx.access.write(&path, content.as_bytes())?;
+                content.len()
+            }
+            Change::Append(source) => {
+                let content = cx.text(source)?;
+                cx.access.append(&path, content.as_bytes())?;
+                content.len()
+            }
+            Change::Replace(replace) => {
+                let (old, new) = (cx.text(&replace.old)?, cx.text(&replace.new)?);
+                let wanted = optional(cx, replace.count.as_ref())?.unwrap_or(1);
+                let contents = cx.access.read(&path, REPLACE_MAX)?;
+                if contents.more {
+                    return Err(StepFailure::new(format!("`{}` is too long for `replace` (16 MiB)", path.shown())));
+                }
+                let text = String::from_utf8(contents.bytes)
+                    .map_err(|_| StepFailure::new(format!("`{}` is not UTF-8 text", path.shown())))?;
+                let text = replaced(path.shown(), &text, &old, &new, wanted).map_err(StepFailure::Failed)?;
+                cx.access.write(&path, text.as_bytes())?;
+                text.len()
+            }
+        };
+        Ok(plain(&json!({ "path": path.shown(), "bytes": bytes })))
+    }
+}
+
+/// The text with `old` replaced, when it is there exactly `wanted` times; else words that help to find it.
+fn replaced(path: &str, text: &str, old: &str, new: &str, wanted: usize) -> Result<String, String> {
+    if old.is_empty() {
+        return Err("`old` is empty: give the text that is to be replaced".to_owned());
+    }
+    // A model writes `\n`; a file with the other line ends keeps them.
+    let (old, new) = if text.contains("\r\n") && !old.contains('\r') && !text.contains(old) {
+        (Cow::Owned(old.replace('\n', "\r\n")), Cow::Owned(new.replace('\n', "\r\n")))
+    } else {
+        (Cow::Borrowed(old), Cow::Borrowed(new))
+    };
+    let places: Vec<usize> = text.match_indices(&*old).map(|(at, _)| at).collect();
+    if places.len() == wanted && wanted > 0 {
+        return Ok(text.replace(&*old, &new));
+    }
+    if places.is_empty() {
+        let first = old.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+        let near = (1..).zip(text.lines()).find(|(_, line)| !first.is_empty() && line.contains(first));
+        let hint = match near {
+            Some((number, _)) => format!("; line {number} has its first line, so compare the rest and the indentation"),
+            None => String::new(),
+        };
+        return Err(format!("`old` is not in `{path}`{hint}"));
+    }
+    let lines: Vec<String> =
+        places.iter().take(10).map(|at| (text[..*at].matches('\n').count() + 1).to_string()).collect();
+    let count = places.len();
+    let (lines, wish) = (lines.join(", "), if wanted == 1 { "once".to_owned() } else { format!("{wanted} times") });
+    Err(format!(
+        "`old` is in `{path}` {count} times (line {lines}), not {wish}: give more of the text around it, or `count: {count}`"
+    ))
+}
+
+/// A file that is delivered to the user.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(example = json!({ "path": "report.md", "content": "{{ tags.FINAL_ANSWER }}" }))]
+pub(super) struct Artifact {
+    /// The file, relative to the workspace. Parent folders are made.
+    path: String,
+    /// Its whole content.
+    content: String,
+}
+
+impl Verb for Artifact {
+    const NAME: &'static str = "artifact";
+    const GROUP: Group = Group::User;
+
+    async fn run(&self, cx: &StepContext<'_>) -> Result<Value, StepFailure> {
+        let path = cx.access.resolve(&cx.text(&self.path)?)?;
+        let content = cx.text(&self.content)?;
+        cx.access.write(&path, content.as_bytes())?;
+        cx.emit(Event::Artifact { path: path.shown().to_owned(), bytes: content.len() });
+        Ok(plain(&json!({ "path": path.shown(), "bytes": content.len() })))
+    }
+}
