@@ -49,15 +49,3 @@ impl Access {
         self.roots.iter().map(|root| root.components().collect())
     }
 }
-
-impl Access {
-    /// Whether the model may call a tool with these parameters, and why not.
-    pub fn decide(
-        &self,
-        _tool: &str,
-        _params: &serde_json::Value,
-        _effect: crate::document::Effect,
-    ) -> (crate::document::Decision, String) {
-        (crate::document::Decision::Allow, String::new())
-    }
-}

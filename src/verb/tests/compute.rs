@@ -78,7 +78,7 @@ fn mistakes_are_told_at_their_place() {
         ("run", "argv: ['echo {{ x }}']\nshell: true", "", "takes no templates"),
         ("write", "path: a", "", "exactly one"),
         ("write", "path: a\ncontent: b\nreplace: {old: a, new: b}", "", "exactly one"),
-        ("write", "path: a\nreplace: {old: a}", "old", "missing key `new`"),
+        ("write", "path: a\nreplace: {old: a}", "replace", "missing key `new`"),
         ("forge", "use: a\nstream: {x: {nod: answer}}", "nod", "unknown key"),
         ("artifact", "path: a", "path", "missing key `content`"),
     ] {
