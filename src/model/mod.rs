@@ -33,7 +33,7 @@ pub use provider::{AnyProvider, Mode as ReplayMode, PROVIDERS, RecordFile, Recor
 pub use request::{
     Block, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
 };
-pub use setup::{BuildContext, KeySource, ModelSetupError, Wait};
+pub use setup::{BuildContext, KeySource, ModelSetupError, ReadEnv, Wait};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -47,14 +47,37 @@ pub fn next_delay(
     error: &ModelError,
     random: &mut dyn FnMut() -> f64,
 ) -> Option<Duration> {
-    if attempt >= policy.max_attempts || !error.class.is_retryable() {
+    if why_not(policy, attempt, error).is_some() {
         return None;
     }
-    if let Some(wanted) = error.retry_after {
-        return (wanted <= policy.max_retry_after).then_some(wanted);
+    if error.retry_after.is_some() {
+        return error.retry_after;
     }
-    let bound = policy.base.saturating_mul(1u32.checked_shl(attempt - 1).unwrap_or(u32::MAX)).min(policy.max);
+    let bound =
+        policy.base.saturating_mul(1u32.checked_shl(attempt.saturating_sub(1)).unwrap_or(u32::MAX)).min(policy.max);
     Some(bound.mul_f64(random().clamp(0.0, 1.0)))
+}
+
+/// Why there is no next attempt, in words for the operator; none when there is one.
+#[must_use]
+pub fn why_not(policy: &RetryPolicy, attempt: u32, error: &ModelError) -> Option<String> {
+    if !error.class.is_retryable() {
+        return Some(format!("a failure of the class {} is not tried again", error.class.name()));
+    }
+    if attempt >= policy.max_attempts {
+        return Some(match policy.max_attempts {
+            0 | 1 => "only one attempt was to be made".to_owned(),
+            count => format!("all {count} attempts failed"),
+        });
+    }
+    match error.retry_after {
+        Some(wish) if wish > policy.max_retry_after => Some(format!(
+            "the provider asks for a wait of {} s, and at most {} s are waited",
+            wish.as_secs(),
+            policy.max_retry_after.as_secs()
+        )),
+        _ => None,
+    }
 }
 
 /// A number from 0 to 1 from the operating system; one half when it has none, which only makes waits less varied.
@@ -102,6 +125,8 @@ mod tests {
     fn the_providers_wish_wins_and_an_endless_one_ends_the_call() {
         assert_eq!(delay(1, &error(ErrorClass::RateLimit, Some(7))), Some(Duration::from_secs(7)));
         assert_eq!(delay(1, &error(ErrorClass::RateLimit, Some(0))), Some(Duration::ZERO));
-        assert_eq!(delay(1, &error(ErrorClass::RateLimit, Some(3600))), None);
+        let endless = error(ErrorClass::RateLimit, Some(3600));
+        assert_eq!(delay(1, &endless), None);
+        assert!(why_not(&RetryPolicy::default(), 1, &endless).unwrap().contains("3600 s"));
     }
 }

@@ -10,11 +10,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::http::HttpClients;
 
+/// Reads an environment variable.
+pub type ReadEnv = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// What providers need to be built.
 #[derive(Clone)]
 pub struct BuildContext {
     /// Reads an environment variable.
-    pub env: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub env: ReadEnv,
     /// The folder that relative paths in settings start from.
     pub root: PathBuf,
     /// The process's HTTP clients.

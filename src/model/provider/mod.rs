@@ -13,6 +13,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
 use super::{BuildContext, Model, ModelSetupError};
+use crate::diag::Diagnostics;
+use crate::syntax::{Node, decode};
 
 /// Every provider, by name.
 pub const PROVIDERS: &[&dyn AnyProvider] =
@@ -42,6 +44,8 @@ pub trait AnyProvider: Sync {
     fn summary(&self) -> &'static str;
     /// The JSON Schema of its settings, with `provider` fixed to its name.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+    /// Reports everything in the settings that does not decode.
+    fn check(&self, settings: &Node, diagnostics: &mut Diagnostics);
     /// Decodes the settings and makes the model.
     ///
     /// # Errors
@@ -89,6 +93,10 @@ impl<P: Provider> AnyProvider for Erased<P> {
         schema
     }
 
+    fn check(&self, settings: &Node, diagnostics: &mut Diagnostics) {
+        decode::<P::Settings>(settings, diagnostics);
+    }
+
     fn build(&self, settings: &serde_json::Value, context: &BuildContext) -> Result<Arc<dyn Model>, ModelSetupError> {
         let settings = serde_json::from_value(settings.clone())
             .map_err(|error| ModelSetupError::Settings { provider: P::NAME, reason: error.to_string() })?;
@@ -124,6 +132,24 @@ mod tests {
                 assert!(described, "{}.{name} has no description", entry.name());
             }
         }
+    }
+
+    #[test]
+    fn settings_are_checked_where_they_stand() {
+        let check = |name: &str, settings: serde_json::Value| {
+            let mut diagnostics = Diagnostics::default();
+            provider(name).unwrap().check(&Node::synthetic(&settings), &mut diagnostics);
+            diagnostics.iter().map(|found| found.message.clone()).collect::<Vec<_>>()
+        };
+        let full = serde_json::json!({
+            "provider": "openai", "model": "m", "api_key": { "env": "K" }, "idle_timeout": "3s", "connect_timeout": 2,
+            "price": { "input": 1, "output": 2 }, "protocol": "tools", "headers": { "a": "b" }, "extra": { "seed": 1 },
+        });
+        assert_eq!(check("openai", full.clone()), [""; 0]);
+        assert_eq!(check("anthropic", full), [""; 0]);
+        let wrong = check("openai", serde_json::json!({ "model": 3, "idle_timeout": "soon", "modle": "m" }));
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+        assert_eq!(check("replay", serde_json::json!({ "provider": "replay" })).len(), 1);
     }
 
     #[test]

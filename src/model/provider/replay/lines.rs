@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 // A shorter run is easier to read where it stands than to look up.
 const LEAST_LINES: usize = 4;
@@ -11,7 +11,7 @@ const LEAST_BYTES: usize = 120;
 const MOST_CANDIDATES: usize = 32;
 
 /// A request's text, whole or in parts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum RequestText {
     /// The whole text.
@@ -21,7 +21,7 @@ pub(super) enum RequestText {
 }
 
 /// A part of a request's text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Part {
     /// Lines of the request before, counted from 1.

@@ -6,6 +6,7 @@ mod file;
 mod lines;
 mod pieces;
 mod record;
+mod write;
 
 pub use record::{RecordFile, Recorder};
 
@@ -116,7 +117,7 @@ impl Replay {
             }
         };
         state.used[at] = true;
-        let exchange = state.file.exchanges.as_ref().and_then(|exchanges| exchanges.get(at));
+        let exchange = state.file.exchanges.get(at);
         let written = exchange.map(|exchange| exchange.reply.clone()).unwrap_or_default();
         let kind = state.file.kind;
         drop(state);
@@ -340,7 +341,7 @@ exchanges:
         assert_eq!(other[1].text, "é: {x} <|T_turnbbbb|>");
         assert_eq!(other[1].calls, recorded[1].calls);
 
-        let written = RepliesFile::read(&path).unwrap().exchanges.unwrap().remove(0).reply;
+        let written = RepliesFile::read(&path).unwrap().exchanges.remove(0).reply;
         let volatile = [("nonce", "turnaaaa".to_owned())];
         let reply = written.to_reply(RepliesKind::Recording, &Volatile::new(&volatile), 0);
         let mut pieces = Pieces::default();

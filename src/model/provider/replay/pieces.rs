@@ -76,7 +76,8 @@ pub(super) fn give_out(reply: &Reply, chunks: Option<&str>, sink: &mut dyn Sink)
 /// The next bytes, up to where a character ends.
 fn take<'a>(left: &mut &'a str, length: &str) -> &'a str {
     let length = length.parse().unwrap_or(0);
-    let (piece, rest) = left.split_at(left.ceil_char_boundary(length));
+    let end = (length..left.len()).find(|&at| left.is_char_boundary(at)).unwrap_or(left.len());
+    let (piece, rest) = left.split_at(end);
     *left = rest;
     piece
 }

@@ -12,6 +12,7 @@ use super::canonical::{Volatile, canonical};
 use super::file::{Exchange, RepliesFile, RepliesKind, Written};
 use super::lines::describe;
 use super::pieces::Noting;
+use super::write;
 use crate::event::ReplySource;
 
 /// A file that the exchanges of one run are appended to, whichever model they are with.
@@ -24,6 +25,8 @@ struct State {
     file: File,
     /// The last request written.
     before: String,
+    /// Whether the list of exchanges was begun.
+    begun: bool,
     failed: Option<String>,
 }
 
@@ -41,17 +44,14 @@ impl RecordFile {
             }
         };
         let model = Some(info.label());
-        let head = RepliesFile { kind, note, model, protocol: info.protocol, exchanges: None };
-        let begin = || -> Result<File, String> {
-            let head = serde_yaml::to_string(&head).map_err(|error| error.to_string())?;
-            let mut file = File::create(path).map_err(|error| error.to_string())?;
-            // The exchanges follow as list items, one after the other.
-            let head = head.strip_suffix("exchanges: null\n").unwrap_or(&head);
-            file.write_all(format!("{head}exchanges:\n").as_bytes()).map_err(|error| error.to_string())?;
-            Ok(file)
-        };
-        let file = begin().map_err(|reason| ModelSetupError::Replies { path: path.display().to_string(), reason })?;
-        let state = State { file, before: String::new(), failed: None };
+        let head = RepliesFile { kind, note, model, protocol: info.protocol, exchanges: Vec::new() };
+        let file = File::create(path)
+            .and_then(|mut file| file.write_all(write::head(&head).as_bytes()).map(|()| file))
+            .map_err(|error| ModelSetupError::Replies {
+                path: path.display().to_string(),
+                reason: error.to_string(),
+            })?;
+        let state = State { file, before: String::new(), begun: false, failed: None };
         Ok(Arc::new(Self { path: path.to_owned(), state: Mutex::new(state) }))
     }
 
@@ -67,12 +67,11 @@ impl RecordFile {
             return;
         }
         let exchange = Exchange { model: Some(label), reply, request: Some(describe(&state.before, request)) };
-        let written = serde_yaml::to_string(&[exchange])
-            .map_err(|error| error.to_string())
-            .and_then(|text| state.file.write_all(text.as_bytes()).map_err(|error| error.to_string()));
-        match written {
+        let list = if std::mem::replace(&mut state.begun, true) { "" } else { "exchanges:\n" };
+        let text = format!("{list}{}", write::exchange(&exchange));
+        match state.file.write_all(text.as_bytes()) {
             Ok(()) => request.clone_into(&mut state.before),
-            Err(reason) => state.failed = Some(format!("Cannot record to {}: {reason}", self.path.display())),
+            Err(error) => state.failed = Some(format!("Cannot record to {}: {error}", self.path.display())),
         }
     }
 }
