@@ -77,6 +77,10 @@ codes! {
         "A number that readers of YAML understand differently, or that loses what was written.",
         "`012` is twelve to one YAML reader and ten to another, and `1.10` becomes the number 1.1. \
          Write the number without leading zeros, or put it in quotes if it is a text such as a version.";
+    CUT_TEXT = "cut-text", Warning,
+        "A `#` cuts off what looks like a part of the text.",
+        "A `#` after a space begins a comment, so `Close issue #12` is read as `Close issue`. \
+         Put the value in quotes if the `#` belongs to it, or write `# ` with a space if it is a comment.";
     DELIMITER_IN_TEMPLATE = "delimiter-in-template", Error,
         "A section delimiter is written by hand.",
         "The engine wraps every section in delimiters with a fresh nonce. One that is written into a template \
@@ -138,6 +142,10 @@ codes! {
         "A value has the right type and cannot be accepted.",
         "The value was read and its own rules refuse it, for example a duration without a unit or a name with a space in it. \
          The message says what is expected.";
+    JOINED_LINES = "joined-lines", Warning,
+        "Lines that look like a list are joined into one text.",
+        "Text that goes on in the next line is joined with a space, also if that line begins with `- `. \
+         A list stands under a key without a value; `|` keeps the lines of a text as they are and `>` does not.";
     LIMIT_CONFLICT = "limit-conflict", Warning,
         "Limits that contradict each other.",
         "One limit can never be reached because of another, or leaves no room to work. Change one of them.";

@@ -31,7 +31,7 @@ pub enum Value {
     Int(i64),
     /// A whole number above [`i64::MAX`].
     UInt(u64),
-    /// A number with a point or an exponent; finite, unless an error said that it is not.
+    /// A finite number with a point or an exponent.
     Float(f64),
     /// A text.
     String(Arc<str>),
@@ -86,6 +86,9 @@ pub enum Style {
     Flow,
     /// Not written at all: built in Rust.
     Synthetic,
+    /// Written and refused, with an error that has been reported: an alias to nothing, or a number that is none.
+    /// Decoding passes over it without another word.
+    Invalid,
 }
 
 impl Node {
@@ -127,7 +130,7 @@ impl Node {
             Value::Bool(b) => (*b).into(),
             Value::Int(i) => (*i).into(),
             Value::UInt(u) => (*u).into(),
-            // Non-finite numbers are refused when a document is read, so this is never a silent null.
+            // Never a silent null: infinity and the like are refused when a document is read.
             Value::Float(f) => (*f).into(),
             Value::String(s) => s.as_ref().into(),
             Value::Seq(items) => items.iter().map(Node::to_json).collect(),

@@ -81,11 +81,11 @@ fn snippet<'a>(
     let text = sources.text(source);
     let mut snippet = Snippet::source(text).path(path(sources, source));
     if let Some(span) = diagnostic.span.filter(|span| span.source == source) {
-        snippet = snippet.annotation(AnnotationKind::Primary.span(range(span, text)));
+        snippet = snippet.annotation(AnnotationKind::Primary.span(first_line(span, text)));
     }
     for (span, label) in &diagnostic.labels {
         if span.source == source {
-            snippet = snippet.annotation(AnnotationKind::Context.span(range(*span, text)).label(label.as_str()));
+            snippet = snippet.annotation(AnnotationKind::Context.span(first_line(*span, text)).label(label.as_str()));
         }
     }
     snippet
@@ -95,7 +95,14 @@ fn path(sources: &SourceMap, source: SourceId) -> String {
     sources.path(source).display().to_string()
 }
 
-/// The span as a range that surely lies in the text, on character boundaries.
+/// The span as a range that surely lies in the text, on character boundaries. Of several lines only the first is
+/// marked: a finding about a whole map should not print the map.
+fn first_line(span: Span, text: &str) -> Range<usize> {
+    let range = range(span, text);
+    let length = text[range.clone()].find(['\n', '\r']).unwrap_or(range.len());
+    range.start..range.start + length
+}
+
 fn range(span: Span, text: &str) -> Range<usize> {
     let start = text.floor_char_boundary(span.start as usize);
     let end = text.ceil_char_boundary((span.end as usize).min(text.len())).max(start);

@@ -19,3 +19,6 @@ fn place(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
         format!("{}:{}:{}", sources.path(span.source).display(), start.line, start.column)
     })
 }
+
+#[cfg(test)]
+mod tests;

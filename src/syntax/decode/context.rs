@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use super::DecodeError;
 use crate::diag::{Diagnostic, Span};
-use crate::syntax::Node;
+use crate::syntax::{Node, Style};
 
 /// The newtype name that asks for the undecoded node.
 pub(in crate::syntax) const RAW: &str = "$loopwright::Raw";
@@ -21,6 +21,8 @@ struct Context {
     pending: Option<DecodeError>,
     noticed: Vec<Diagnostic>,
     broken: HashSet<usize>,
+    /// Something was left out because it had been refused.
+    passed_over: bool,
     enclosing: Vec<Enclosing>,
 }
 
@@ -49,9 +51,9 @@ impl Scope {
         Scope { outer: Some(with(std::mem::take)) }
     }
 
-    /// Ends the scope and gives the warnings that came up in it.
-    pub(super) fn leave(self) -> Vec<Diagnostic> {
-        with(|context| std::mem::take(&mut context.noticed))
+    /// Ends the scope; gives the findings that came up in it, and whether something was passed over.
+    pub(super) fn leave(self) -> (Vec<Diagnostic>, bool) {
+        with(|context| (std::mem::take(&mut context.noticed), context.passed_over))
     }
 }
 
@@ -107,9 +109,13 @@ pub(super) fn set_broken(broken: HashSet<usize>) {
     });
 }
 
-/// Whether a node was found broken in an earlier pass and is to be left out.
+/// Whether a node is to be left out: found broken in an earlier pass, or refused when the document was read.
 pub(super) fn is_broken(node: &Node) -> bool {
-    with(|context| !context.broken.is_empty() && context.broken.contains(&address(node)))
+    let invalid = node.style == Style::Invalid;
+    with(|context| {
+        context.passed_over |= invalid;
+        invalid || (!context.broken.is_empty() && context.broken.contains(&address(node)))
+    })
 }
 
 /// Runs with one more map around.

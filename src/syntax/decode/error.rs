@@ -7,7 +7,7 @@ use serde::de::{Expected, Unexpected};
 
 use super::{context, words};
 use crate::diag::{Code, Diagnostic, Severity, Span, codes, did_you_mean, list_words};
-use crate::syntax::{Node, Value};
+use crate::syntax::{Node, Style};
 
 /// Why a node could not be decoded. Boxed, since every result of the deserializer carries it.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ struct Inner {
     culprit: usize,
     /// The children of the culprit, of which one may be the real cause.
     children: Vec<usize>,
+    /// The node, or a part of it, was refused when the document was read, which has been reported.
+    refused: bool,
 }
 
 impl DecodeError {
@@ -30,6 +32,7 @@ impl DecodeError {
             placed: false,
             culprit: 0,
             children: Vec::new(),
+            refused: false,
         }))
     }
 
@@ -56,7 +59,8 @@ impl DecodeError {
         let inner = &mut *self.0;
         inner.placed = true;
         inner.culprit = context::address(node);
-        inner.children = children(node);
+        inner.children = children(node).map(context::address).collect();
+        inner.refused = is_refused(node) || children(node).any(is_refused);
         let absent = node.is_null() && node.span.start == node.span.end;
         let span = match key_span {
             Some(key) if absent || inner.diagnostic.code == codes::MISSING_KEY => key,
@@ -86,16 +90,16 @@ impl DecodeError {
 
     /// Whether a part of the culprit was left out, so that this error may be only a consequence.
     pub(super) fn follows_from(&self, broken: &HashSet<usize>) -> bool {
-        !broken.is_empty() && self.0.children.iter().any(|child| broken.contains(child))
+        self.0.refused || !broken.is_empty() && self.0.children.iter().any(|child| broken.contains(child))
     }
 }
 
-fn children(node: &Node) -> Vec<usize> {
-    match &node.value {
-        Value::Seq(items) => items.iter().map(context::address).collect(),
-        Value::Map(entries) => entries.iter().map(|e| context::address(&e.value)).collect(),
-        _ => Vec::new(),
-    }
+fn children(node: &Node) -> impl Iterator<Item = &Node> {
+    node.items().iter().chain(node.entries().iter().map(|entry| &entry.value))
+}
+
+fn is_refused(node: &Node) -> bool {
+    node.style == Style::Invalid
 }
 
 /// The first key of a map, else the first byte: what is missing has no place of its own.

@@ -88,10 +88,10 @@ fn run<T: DeserializeOwned>(node: &Node) -> Outcome<T> {
             }
         }
     }
-    let noticed: Vec<Diagnostic> = scope.leave();
+    let (noticed, passed_over) = scope.leave();
     found.extend(noticed);
     found.dedup();
-    Outcome { value, found, broken: !broken.is_empty() }
+    Outcome { value, found, broken: passed_over || !broken.is_empty() }
 }
 
 #[cfg(test)]

@@ -77,8 +77,8 @@ impl Reader<'_> {
         let plain = |value| Node::new(value, span, Style::Plain);
         match value.get_ref() {
             DeValue::String(text) => self.string(text, span),
-            DeValue::Integer(number) => plain(self.integer(number, span)),
-            DeValue::Float(number) => plain(self.float(number.as_str(), span)),
+            DeValue::Integer(number) => self.integer(number, span),
+            DeValue::Float(number) => self.float(number.as_str(), span),
             DeValue::Boolean(b) => plain(Value::Bool(*b)),
             DeValue::Datetime(_) => {
                 let written = self.slice(span).to_owned();
@@ -116,34 +116,38 @@ impl Reader<'_> {
         node
     }
 
-    fn integer(&mut self, number: &DeInteger<'_>, span: Span) -> Value {
+    fn integer(&mut self, number: &DeInteger<'_>, span: Span) -> Node {
         let (digits, radix) = (number.as_str(), number.radix());
         if let Ok(n) = i64::from_str_radix(digits, radix) {
-            return Value::Int(n);
+            return Node::new(Value::Int(n), span, Style::Plain);
         }
         if let Ok(n) = u64::from_str_radix(digits, radix) {
-            return Value::UInt(n);
+            return Node::new(Value::UInt(n), span, Style::Plain);
         }
         self.found.push(
             Diagnostic::error(codes::NUMBER_OUT_OF_RANGE, span, "this whole number does not fit into 64 bits")
                 .help("put it in quotes if it is an identifier and not a quantity"),
         );
-        Value::Float(digits.parse().unwrap_or(f64::MAX))
+        Node::new(Value::Null, span, Style::Invalid)
     }
 
-    fn float(&mut self, digits: &str, span: Span) -> Value {
-        let number: f64 = digits.parse().unwrap_or(f64::INFINITY);
+    fn float(&mut self, digits: &str, span: Span) -> Node {
+        if let Ok(number) = digits.parse::<f64>()
+            && number.is_finite()
+        {
+            return Node::new(Value::Float(number), span, Style::Plain);
+        }
         // A number that is not one at all is a syntax error, which is reported elsewhere.
         let written = self.slice(span).trim_start_matches(['+', '-']);
         let named = matches!(written, "inf" | "nan");
-        if !number.is_finite() && (named || written.starts_with(|c: char| c.is_ascii_digit())) {
+        if named || written.starts_with(|c: char| c.is_ascii_digit()) {
             let message = format!("`{}` is not a finite number", self.slice(span));
             self.found.push(
                 Diagnostic::error(codes::NON_FINITE_NUMBER, span, message)
                     .help("write a number, or leave the key out if there is no limit"),
             );
         }
-        Value::Float(number)
+        Node::new(Value::Null, span, Style::Invalid)
     }
 }
 

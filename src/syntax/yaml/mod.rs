@@ -1,16 +1,19 @@
 //! YAML events to the tree, with every duplicate key found and the limits kept.
 
+mod alias;
 mod complaint;
+mod doubt;
+mod leaf;
 mod scalar;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use granit_parser::{Event, Parser, ScalarStyle, StructureStyle, Tag};
+use granit_parser::{Event, Parser, StructureStyle};
 
-use super::{Entry, MAX_DEPTH, MAX_NODES, Node, Style, Value, offsets};
-use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes, did_you_mean};
-use scalar::Fault;
+use super::{Entry, MAX_DEPTH, Node, Style, Value};
+use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes};
+use alias::Anchor;
 
 /// Reads the one document of a text.
 pub(super) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
@@ -100,14 +103,6 @@ enum Key {
     Refused(Span),
 }
 
-struct Anchor {
-    name: String,
-    span: Span,
-    /// Present once the value is complete.
-    node: Option<(Node, usize)>,
-    used: bool,
-}
-
 impl Builder<'_> {
     fn span(&self, span: granit_parser::Span) -> Span {
         let range = span.byte_range().unwrap_or_default();
@@ -163,82 +158,6 @@ impl Builder<'_> {
                 .help("move what follows into a file of its own"),
             );
         }
-    }
-
-    fn scalar(
-        &mut self,
-        text: &str,
-        style: ScalarStyle,
-        tag: Option<&Tag>,
-        span: Span,
-        place: granit_parser::Span,
-    ) -> Node {
-        let written = match style {
-            ScalarStyle::Plain => Style::Plain,
-            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
-            ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
-        };
-        let mut span = trim_end(self.text, span);
-        if written == Style::Block {
-            span.start = block_header(self.text, span.start);
-        }
-        let forced_text = self.scalar_tag(tag, place);
-        if written == Style::Plain && !forced_text {
-            let plain = scalar::plain(text);
-            self.fault(plain.fault.as_ref(), text, span);
-            let mut node = Node::new(plain.value, span, plain.style);
-            if node.as_str().is_some() {
-                node.offsets = offsets::of_scalar(self.slice(span), text, style, span.start);
-            }
-            return node;
-        }
-        let mut node = Node::new(Value::String(text.into()), span, written);
-        node.offsets = offsets::of_scalar(self.slice(span), text, style, span.start);
-        node
-    }
-
-    fn fault(&mut self, fault: Option<&Fault>, text: &str, span: Span) {
-        match fault {
-            None => {}
-            Some(Fault::NonFinite) => self.diagnostics.push(
-                Diagnostic::error(codes::NON_FINITE_NUMBER, span, format!("`{text}` is not a finite number"))
-                    .help("write a number, or leave the key out if there is no limit; put a text in quotes"),
-            ),
-            Some(Fault::OutOfRange) => self.diagnostics.push(
-                Diagnostic::error(codes::NUMBER_OUT_OF_RANGE, span, "this whole number does not fit into 64 bits")
-                    .help("put it in quotes if it is an identifier and not a quantity"),
-            ),
-        }
-    }
-
-    /// Whether a tag makes the scalar a text whatever it looks like. Reports tags that are not understood.
-    fn scalar_tag(&mut self, tag: Option<&Tag>, place: granit_parser::Span) -> bool {
-        let Some(tag) = tag else { return false };
-        match (tag.handle(), tag.suffix()) {
-            ("tag:yaml.org,2002:", "str") | ("!" | "", "" | "!") => true,
-            ("tag:yaml.org,2002:", "int" | "float" | "bool" | "null") => false,
-            _ => {
-                self.unknown_tag(place);
-                false
-            }
-        }
-    }
-
-    fn collection_tag(&mut self, tag: Option<&Tag>, kind: &str, place: granit_parser::Span) {
-        let Some(tag) = tag else { return };
-        let known = matches!((tag.handle(), tag.suffix()), ("tag:yaml.org,2002:", k) if k == kind);
-        if !known && !matches!((tag.handle(), tag.suffix()), ("!" | "", "" | "!")) {
-            self.unknown_tag(place);
-        }
-    }
-
-    fn unknown_tag(&mut self, place: granit_parser::Span) {
-        let span = self.span(place.tag_span().unwrap_or(place));
-        let written = self.slice(span).to_owned();
-        self.diagnostics.push(
-            Diagnostic::error(codes::UNKNOWN_TAG, span, format!("unknown tag `{written}`"))
-                .help("put the value in quotes if its text begins with `!`; else remove the tag"),
-        );
     }
 
     fn open(&mut self, start: Span, anchor: usize, style: StructureStyle, kind: Kind) -> Result<(), Stop> {
@@ -313,11 +232,15 @@ impl Builder<'_> {
             Kind::Map(map) => match std::mem::take(&mut map.key) {
                 Key::Awaited => self.key(&node),
                 Key::Given(key, key_span) => {
-                    if node.is_null() && node.span.start == node.span.end {
+                    let empty = node.is_null() && node.span.start == node.span.end;
+                    if empty {
                         // Nothing was written: the place is right after the key, not at the next token.
                         node.span = Span::new(self.source, key_span.end, key_span.end);
                     }
                     map.entries.push(Entry { key, key_span, value: node });
+                    if empty {
+                        self.cut("", key_span.end);
+                    }
                 }
                 Key::Refused(_) => {}
             },
@@ -357,68 +280,8 @@ impl Builder<'_> {
         map.key = Key::Given(key.clone(), span);
     }
 
-    fn anchor(&mut self, id: usize, name: &str, span: Span) {
-        let anchor =
-            self.anchors.entry(id).or_insert_with(|| Anchor { name: String::new(), span, node: None, used: false });
-        name.clone_into(&mut anchor.name);
-        anchor.span = span;
-    }
-
-    fn alias(&mut self, id: usize, span: Span) -> Result<(), Stop> {
-        let Some(anchor) = self.anchors.get_mut(&id) else {
-            return self.add(Node::new(Value::Null, span, Style::Plain), 0, 1);
-        };
-        anchor.used = true;
-        let Some((node, weight)) = &anchor.node else {
-            let finding =
-                Diagnostic::error(codes::YAML_SYNTAX, span, format!("`*{}` is used inside its own value", anchor.name));
-            self.diagnostics.push(finding.label(anchor.span, "the value begins here"));
-            return self.add(Node::new(Value::Null, span, Style::Plain), 0, 1);
-        };
-        let (mut node, weight) = (node.clone(), *weight);
-        node.origin = Some(node.origin.unwrap_or(node.span));
-        node.span = span;
-        self.count += weight;
-        if self.count > MAX_NODES {
-            self.diagnostics.push(
-                Diagnostic::error(codes::ALIAS_BOMB, span, format!("aliases expand to more than {MAX_NODES} values"))
-                    .help("write the repeated parts out, or use fewer levels of aliases"),
-            );
-            return Err(Stop);
-        }
-        self.add(node, 0, weight)
-    }
-
-    fn unresolved(&mut self, name: &str, span: Span) -> Result<(), Stop> {
-        let names = self.anchors.values().map(|anchor| anchor.name.as_str());
-        let help = match did_you_mean(name, names) {
-            Some(near) => format!("did you mean `*{near}`?"),
-            None => "put the value in quotes if its text begins with `*`".to_owned(),
-        };
-        self.diagnostics.push(
-            Diagnostic::error(
-                codes::YAML_SYNTAX,
-                span,
-                format!("`*{name}` repeats a value that was never named with `&{name}`"),
-            )
-            .help(help),
-        );
-        self.add(Node::new(Value::Null, span, Style::Plain), 0, 1)
-    }
-
-    fn finish(self) -> Option<Node> {
-        let mut unused: Vec<&Anchor> = self.anchors.values().filter(|a| !a.used).collect();
-        unused.sort_by_key(|anchor| anchor.span);
-        for anchor in unused {
-            self.diagnostics.push(
-                Diagnostic::warning(
-                    codes::UNUSED_ANCHOR,
-                    anchor.span,
-                    format!("the anchor `&{}` is never used", anchor.name),
-                )
-                .help("put the value in quotes if its text begins with `&`; else remove the anchor"),
-            );
-        }
+    fn finish(mut self) -> Option<Node> {
+        self.report_unused_anchors();
         let empty = self.root.as_ref().is_none_or(Node::is_null);
         if empty {
             self.diagnostics.push(
@@ -440,27 +303,6 @@ impl MapFrame {
             Key::Given(_, span) | Key::Refused(span) => entry.max(Some(span.end)),
         }
     }
-}
-
-/// Where the `|` or `>` of a block scalar stands, given where its text begins, which is what the parser reports.
-fn block_header(text: &str, content: u32) -> u32 {
-    let before = text.get(..content as usize).unwrap_or_default().trim_end();
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let line = &before[line_start..];
-    let header = line.match_indices(['|', '>']).find(|(at, _)| {
-        let rest = line[at + 1..].trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
-        let rest = rest.trim_start();
-        let apart = *at == 0 || line[..*at].ends_with([' ', '\t']);
-        apart && (rest.is_empty() || rest.starts_with('#'))
-    });
-    header.map_or(content, |(at, _)| u32::try_from(line_start + at).unwrap_or(content))
-}
-
-/// Takes white space off the end: block scalars and plain scalars may run up to the next token.
-fn trim_end(text: &str, span: Span) -> Span {
-    let written = text.get(span.start as usize..span.end as usize).unwrap_or_default();
-    let cut = written.len() - written.trim_end().len();
-    Span::new(span.source, span.start, span.end - u32::try_from(cut).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) fn plain(text: &str) -> Plain {
             Ok(n) => sure(Value::Int(n)),
             Err(_) => match u64::from_str_radix(digits, radix) {
                 Ok(n) => sure(Value::UInt(n)),
-                Err(_) => out_of_range(text),
+                Err(_) => out_of_range(),
             },
         };
     }
@@ -51,7 +51,7 @@ pub(super) fn plain(text: &str) -> Plain {
         return match (text.parse::<i64>(), text.parse::<u64>()) {
             (Ok(n), _) => sure(Value::Int(n)),
             (_, Ok(n)) => sure(Value::UInt(n)),
-            _ => out_of_range(text),
+            _ => out_of_range(),
         };
     }
     if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
@@ -111,11 +111,11 @@ fn is_digits(text: &str) -> bool {
 }
 
 fn non_finite() -> Plain {
-    Plain { value: Value::Float(f64::INFINITY), style: Style::Plain, fault: Some(Fault::NonFinite) }
+    Plain { value: Value::Null, style: Style::Plain, fault: Some(Fault::NonFinite) }
 }
 
-fn out_of_range(text: &str) -> Plain {
-    Plain { value: Value::Float(text.parse().unwrap_or(f64::MAX)), style: Style::Plain, fault: Some(Fault::OutOfRange) }
+fn out_of_range() -> Plain {
+    Plain { value: Value::Null, style: Style::Plain, fault: Some(Fault::OutOfRange) }
 }
 
 #[cfg(test)]

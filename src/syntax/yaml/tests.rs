@@ -64,6 +64,34 @@ fn syntax_errors_are_put_where_the_author_must_change_something() {
 }
 
 #[test]
+fn what_is_probably_not_meant_is_a_warning() {
+    for (text, place, code) in [
+        ("a: text\n  - b\n", "2:3", "joined-lines"),
+        ("a:\n- 1\n - 2\n", "3:2", "joined-lines"),
+        ("a: >\n  - one\n  - two\n", "1:4", "joined-lines"),
+        ("a: Close issue #12 today\n", "1:16", "cut-text"),
+        ("a: #general\nb: 1\n", "1:4", "cut-text"),
+        ("a: &co handles it\n", "1:4", "unused-anchor"),
+    ] {
+        let (node, found) = read(text);
+        assert!(node.is_some(), "{text:?}");
+        assert_eq!(found.len(), 1, "{text:?}: {found:?}");
+        assert_eq!((found[0].0.as_str(), found[0].1.as_str()), (place, code), "{text:?}");
+    }
+    for text in [
+        "a: 3 #three\n",
+        "a: some words # a remark\n",
+        "a: # a remark\n  b: 1\n",
+        "a: |\n  - one\n  - two\n",
+        "a: >\n  one - two\n  three\n",
+        "a: two\n  lines\n",
+        "a: 'Close #12'\n",
+    ] {
+        assert!(read(text).1.is_empty(), "{text:?}: {:?}", read(text).1);
+    }
+}
+
+#[test]
 fn what_looks_odd_and_is_legal_loads() {
     for (text, json) in [
         ("a: {\tb: 1}\n", r#"{"a":{"b":1}}"#),
