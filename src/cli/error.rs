@@ -8,6 +8,8 @@ pub(super) mod code {
     pub(in crate::cli) const FAILED: u8 = 1;
     /// The command line, the workspace or a file cannot be used.
     pub(in crate::cli) const USAGE: u8 = 2;
+    /// Ctrl-C.
+    pub(in crate::cli) const CANCELLED: u8 = 130;
 }
 
 /// Who has to mend it.

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::Context;
 use super::error::CliError;
-use crate::diag::{SourceId, did_you_mean, list_words};
+use super::output::Output;
+use crate::check::{Options, Targets, check};
+use crate::diag::{Severity, SourceId, did_you_mean, list_words, render};
 use crate::document::Kind;
 use crate::load::Library;
 
@@ -66,9 +68,23 @@ pub(super) fn open_loop(context: &Context, word: &str) -> Result<(Library, Strin
 fn unreadable(library: &Library, path: &Path) -> CliError {
     let mut findings = library.findings().clone();
     findings.sort(&library.sources);
-    let text = crate::diag::render::concise(findings.as_slice(), &library.sources);
+    let text = render::concise(findings.as_slice(), &library.sources);
     let text = if text.is_empty() { "it has no name".to_owned() } else { format!("\n{}", text.trim_end()) };
     CliError::usage(format!("{} cannot be used: {text}", path.display()))
+}
+
+/// Refuses a loop with mistakes, showing each, before anything is run; warnings are shown and let pass.
+pub(super) fn require_sound(library: &mut Library, name: &str, output: Output) -> Result<(), CliError> {
+    let mut found = check(library, Targets::Loop(name), Options { schemas: false });
+    found.retain(|finding| finding.severity != Severity::Info);
+    if !found.has_errors() {
+        output.note_block(&render::concise(found.as_slice(), &library.sources));
+        return Ok(());
+    }
+    found.sort(&library.sources);
+    output.alarm(&render::full(found.as_slice(), &library.sources, output.progress_palette()));
+    let errors = found.count(Severity::Error);
+    Err(CliError::usage(format!("The loop `{name}` has {errors} error{}", if errors == 1 { "" } else { "s" })))
 }
 
 fn known_loop(library: &Library, name: &str) -> Result<String, CliError> {

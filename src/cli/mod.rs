@@ -1,8 +1,10 @@
 //! The command line: arguments, which command runs, and what each kind of error means for the exit code.
 
+mod asker;
 mod command;
 mod error;
 mod input;
+mod interrupt;
 mod library;
 mod output;
 
@@ -11,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, debug, init, model, new, schema};
+use command::{check, debug, init, model, new, render, run, schema};
 use error::CliError;
 use output::Output;
 
@@ -70,6 +72,10 @@ enum Command {
     Model(model::Args),
     /// Start a new document
     New(new::Args),
+    /// Print the exact prompt of a loop's first turn, without calling a model
+    Render(render::Args),
+    /// Run a loop on an input
+    Run(run::Args),
     /// Print the JSON Schemas of documents and events
     Schema(schema::Args),
 }
@@ -94,6 +100,8 @@ pub fn command_line() -> ExitCode {
         Command::Init(args) => init::run(&args, &context),
         Command::Model(args) => model::run(&args, &context),
         Command::New(args) => new::run(&args, &context),
+        Command::Render(args) => render::run(&args, &context),
+        Command::Run(args) => run::run(&args, &context),
         Command::Schema(args) => schema::run(&args, &context),
     };
     let code = result.unwrap_or_else(|error| {

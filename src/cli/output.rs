@@ -69,6 +69,18 @@ impl Output {
         }
     }
 
+    /// Shows whole lines that were made for people, unless they want quiet.
+    pub(super) fn note_block(self, text: &str) {
+        if !self.is_quiet() {
+            say(text);
+        }
+    }
+
+    /// Shows whole lines that were made for people and must be seen.
+    pub(super) fn alarm(self, text: &str) {
+        say(text);
+    }
+
     /// Puts text before a person without ending the line.
     pub(super) fn prompt(self, text: &str) {
         say(&escape(text));
@@ -89,7 +101,13 @@ impl Output {
 
     /// Whether standard output takes colours.
     pub(super) fn data_color(self) -> Color {
-        if !self.no_color && io::stdout().is_terminal() && !is_dumb() { Color::Ansi } else { Color::Plain }
+        let color = !self.no_color && io::stdout().is_terminal() && !is_dumb();
+        if color { Color::Ansi } else { Color::Plain }
+    }
+
+    /// Whether standard error takes colours.
+    pub(super) fn progress_palette(self) -> Color {
+        if self.progress_color() { Color::Ansi } else { Color::Plain }
     }
 
     fn progress_color(self) -> bool {

@@ -10,7 +10,7 @@ mod terminal;
 mod trouble;
 
 pub use ndjson::Ndjson;
-pub use plain::{escape, one_line};
+pub use plain::escape;
 pub use screen::{ScreenOptions, Verbosity};
 pub use terminal::Terminal;
 pub use trouble::Trouble;

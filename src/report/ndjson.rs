@@ -69,7 +69,7 @@ mod tests {
         let taken = Arc::new(Mutex::new(Vec::new()));
         let stops = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&stops);
-        let trouble = Arc::new(Trouble::new(move || {
+        let trouble = Arc::new(Trouble::new(move |_| {
             count.fetch_add(1, Ordering::SeqCst);
         }));
         let disk = Disk { room: 200, taken: Arc::clone(&taken) };

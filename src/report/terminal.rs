@@ -269,7 +269,12 @@ impl View {
                 let section = escape(section);
                 self.line(Look::Warning, &format!("  ! {section}: {shapes} delimiter shapes made harmless{redrawn}"));
             }
-            Event::Action { action, identifier, thought: _, params, tags, repairs } => {
+            Event::Action { action, identifier, thought, params, tags, repairs } => {
+                if let Some(thought) = thought
+                    && self.screen.shown("thought").is_empty()
+                {
+                    self.line(Look::Dim, &format!("  thought: {}", one_line(thought, 400)));
+                }
                 let name = identifier.as_ref().map(|name| format!(" ({})", one_line(name, 60))).unwrap_or_default();
                 let tags =
                     if tags.is_empty() { String::new() } else { format!(" + {}", one_line(&tags.join(", "), 60)) };
@@ -383,7 +388,7 @@ mod tests {
     /// What the events put on progress and on answers.
     fn draw(options: ScreenOptions, events: Vec<Event>) -> (String, String) {
         let (progress, answers) = (Buffer::default(), Buffer::default());
-        let trouble = Arc::new(Trouble::new(|| {}));
+        let trouble = Arc::new(Trouble::new(|_| {}));
         let view = Terminal::new(Box::new(progress.clone()), Box::new(answers.clone()), options, trouble);
         let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
         for event in events {
@@ -557,7 +562,7 @@ mod tests {
     #[test]
     fn a_sub_task_s_answer_is_not_the_run_s() {
         let (progress, answers) = (Buffer::default(), Buffer::default());
-        let trouble = Arc::new(Trouble::new(|| {}));
+        let trouble = Arc::new(Trouble::new(|_| {}));
         let view = Terminal::new(Box::new(progress.clone()), Box::new(answers.clone()), PLAIN, trouble);
         let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
         stream.for_task("r/sub").emit(answer("for my parent"));
@@ -569,7 +574,7 @@ mod tests {
     #[test]
     fn the_spinner_shows_what_is_waited_for_and_goes_away() {
         let (progress, answers) = (Buffer::default(), Buffer::default());
-        let trouble = Arc::new(Trouble::new(|| {}));
+        let trouble = Arc::new(Trouble::new(|_| {}));
         let view = Terminal::new(Box::new(progress.clone()), Box::new(answers), LIVE, trouble);
         let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
         stream.emit(call());

@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 /// A report sees events and cannot return an error, so a full disk is told through this.
 pub struct Trouble {
     first: Mutex<Option<io::Error>>,
-    stop: Box<dyn Fn() + Send + Sync>,
+    stop: Box<dyn Fn(&io::Error) + Send + Sync>,
 }
 
 impl Trouble {
     /// Calls `stop` at the first failure. It is called inside the event stream's lock: it must not emit events.
-    pub fn new(stop: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn new(stop: impl Fn(&io::Error) + Send + Sync + 'static) -> Self {
         Self { first: Mutex::new(None), stop: Box::new(stop) }
     }
 
@@ -21,9 +21,7 @@ impl Trouble {
     pub fn note(&self, error: io::Error) {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         if first.is_none() {
-            *first = Some(error);
-            drop(first);
-            (self.stop)();
+            (self.stop)(first.insert(error));
         }
     }
 

@@ -48,7 +48,16 @@ impl Folder {
     pub(crate) fn loopwright(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_loopwright"));
         command.current_dir(self.path()).args(arguments);
-        for name in ["NO_COLOR", "COLUMNS", "CLICOLOR", "CLICOLOR_FORCE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"] {
+        for name in [
+            "NO_COLOR",
+            "COLUMNS",
+            "CLICOLOR",
+            "CLICOLOR_FORCE",
+            "OPENAI_API_KEY",
+            "ANTHROPIC_API_KEY",
+            "LOOPWRIGHT_MODEL",
+            "LOOPWRIGHT_BASE_URL",
+        ] {
             command.env_remove(name);
         }
         command.timeout(std::time::Duration::from_secs(60));

@@ -5,4 +5,6 @@ pub(super) mod debug;
 pub(super) mod init;
 pub(super) mod model;
 pub(super) mod new;
+pub(super) mod render;
+pub(super) mod run;
 pub(super) mod schema;

@@ -1,0 +1,74 @@
+//! `render`: the exact prompt of a loop's first turn, without calling a model.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::run::{Task, cannot_start};
+use crate::cli::Context;
+use crate::cli::error::{CliResult, code};
+use crate::cli::output::Format;
+use crate::engine::{Engine, RenderedPrompt};
+
+/// Print the exact prompt of a loop's first turn, without calling a model.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+                  loopwright render log_analyze --input @examples/auth.log\n  \
+                  loopwright render triage --input \"a mail\" --format json | jq -r .system\n\n\
+                  `init` hooks do not run, since they may do real work. Token counts are estimates.")]
+pub(in crate::cli) struct Args {
+    #[command(flatten)]
+    task: Task,
+    /// How the prompt is printed
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
+    let (library, request) = args.task.prepare(context)?;
+    let builder = args.task.models(Engine::builder(Arc::new(library)));
+    let engine = builder.build().map_err(|error| cannot_start(&error))?;
+    let prompt = engine.render(&request).map_err(|error| cannot_start(&error))?;
+    let output = context.output;
+    match args.format {
+        Format::Json => output.json(&as_json(&prompt))?,
+        Format::Text => output.data(&output.for_people(&as_text(&prompt)))?,
+    }
+    Ok(code::SUCCESS)
+}
+
+fn as_json(prompt: &RenderedPrompt) -> serde_json::Value {
+    let tools: Vec<_> = prompt
+        .tools
+        .iter()
+        .map(|tool| json!({ "name": tool.name, "description": tool.description, "params": tool.params }))
+        .collect();
+    json!({
+        "model": prompt.model,
+        "system": prompt.system,
+        "user": prompt.user,
+        "tools": tools,
+        "sections": prompt.sections,
+        "bytes": prompt.system.len() + prompt.user.len(),
+        "tokens": prompt.sections.iter().map(|section| section.tokens).sum::<usize>(),
+    })
+}
+
+fn as_text(prompt: &RenderedPrompt) -> String {
+    let mut text =
+        format!("=== system ===\n{}\n\n=== user ===\n{}\n", prompt.system.trim_end(), prompt.user.trim_end());
+    for tool in &prompt.tools {
+        text.push_str(&format!("\n=== tool {} ===\n{}\n{}\n", tool.name, tool.description, tool.params));
+    }
+    text.push_str("\n=== sections ===\n");
+    let wide = prompt.sections.iter().map(|section| section.name.len()).max().unwrap_or(0).max(7);
+    text.push_str(&format!("{:wide$}  {:13}  {:>8}  {:>8}\n", "section", "tier", "bytes", "tokens"));
+    for section in &prompt.sections {
+        let (name, tier) = (&section.name, &section.tier);
+        text.push_str(&format!("{name:wide$}  {tier:13}  {:>8}  {:>8}\n", section.bytes, section.tokens));
+    }
+    let bytes: usize = prompt.sections.iter().map(|section| section.bytes).sum();
+    let tokens: usize = prompt.sections.iter().map(|section| section.tokens).sum();
+    text.push_str(&format!("{:wide$}  {:13}  {bytes:>8}  {tokens:>8}\n", "all", ""));
+    text
+}
