@@ -34,6 +34,17 @@ impl Access {
         (Decision::Allow, format!("`{tool}` is allowed unless the workspace's policy says otherwise"))
     }
 
+    /// Whether the rule that decides about requests to this URL allows them and names the host, no `*` in it.
+    pub(super) fn names_host(&self, url: &Url) -> bool {
+        let call =
+            Call { tool: "http_request", argv: None, url: Some(url.clone()), path: None, effect: Effect::AtMostOnce };
+        let rule = self.rules.iter().find(|rule| call.matches(rule));
+        rule.is_some_and(|rule| {
+            let mut exact = rule.hosts.iter().flatten().filter(|pattern| !pattern.contains('*'));
+            rule.decision != Decision::Deny && exact.any(|pattern| host_matches(pattern, url))
+        })
+    }
+
     /// The file that a call is about, links resolved and relative to the workspace, so that a rule cannot be walked around.
     fn path_of(&self, tool: &str, params: &Value) -> Result<Option<String>, String> {
         let path = match (params.get("path").and_then(Value::as_str), FILE_TOOLS.contains(&tool)) {
@@ -129,7 +140,7 @@ fn url_of(params: &Value) -> Option<Url> {
 }
 
 /// Whether a text fits a pattern in which `*` stands for any characters.
-pub(super) fn like(pattern: &str, text: &str) -> bool {
+fn like(pattern: &str, text: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(start) else { return false };
     let mut parts = rest.split('*').peekable();
@@ -156,7 +167,7 @@ fn argv_matches(patterns: &[String], argv: &[&str]) -> bool {
 }
 
 /// `api.example.com`, `*.example.com` (what lies below it), either with a port when another than the scheme's is meant.
-pub(super) fn host_matches(pattern: &str, url: &Url) -> bool {
+fn host_matches(pattern: &str, url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let (pattern, port) = match pattern.rsplit_once(':') {
         Some((name, port)) if !name.ends_with(':') && (!name.contains(':') || name.ends_with(']')) => {

@@ -1,10 +1,12 @@
 //! What a step may touch: files inside the declared roots, programs, the network; and what the model's own calls may do.
 
+mod address;
 mod capture;
 mod decide;
 mod descendants;
 mod error;
 mod files;
+mod network;
 mod process;
 mod walk;
 
@@ -17,6 +19,7 @@ use std::sync::Arc;
 pub use capture::Captured;
 pub use error::AccessError;
 pub use files::{Contents, Inside};
+pub use network::{HttpRequest, HttpResponse, Reach};
 pub use process::{Finished, Program};
 
 use crate::document::PolicyRule;
@@ -27,6 +30,7 @@ pub struct Access {
     root: Arc<Path>,
     roots: Arc<[PathBuf]>,
     rules: Arc<[PolicyRule]>,
+    network: Arc<network::Network>,
 }
 
 impl Access {
@@ -36,13 +40,19 @@ impl Access {
     pub fn new(root: &Path, roots: &[PathBuf], rules: Vec<PolicyRule>) -> Self {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let roots = roots.iter().map(|folder| root.join(folder)).collect();
-        Self { root: root.into(), roots, rules: rules.into() }
+        Self { root: root.into(), roots, rules: rules.into(), network: Arc::default() }
     }
 
     /// The workspace's folder.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// The same, with names looked up by `lookup`.
+    #[cfg(test)]
+    fn with_lookup(self, lookup: Arc<network::Lookup>) -> Self {
+        Self { network: Arc::new(network::Network::new(lookup)), ..self }
     }
 
     fn roots(&self) -> impl Iterator<Item = PathBuf> {

@@ -9,6 +9,7 @@ mod control;
 mod evidence;
 mod feedback;
 mod file;
+mod http;
 mod result;
 mod run;
 mod search;

@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use super::{AnyVerb, Entry, call, control, evidence, feedback, file, result, run, search, set, speak, timeline, todo};
+use super::{
+    AnyVerb, Entry, call, control, evidence, feedback, file, http, result, run, search, set, speak, timeline, todo,
+};
 
 /// All verbs. A new one is one file and one line here.
 pub const VERBS: &[&dyn AnyVerb] = &[
@@ -16,6 +18,7 @@ pub const VERBS: &[&dyn AnyVerb] = &[
     &entry::<control::ForbidExitNext>(),
     &entry::<call::Forge>(),
     &entry::<search::Grep>(),
+    &entry::<http::Http>(),
     &entry::<search::List>(),
     &entry::<call::Loop>(),
     &entry::<control::NextActions>(),

@@ -2,4 +2,5 @@
 
 mod decide;
 mod files;
+mod network;
 mod process;

@@ -80,6 +80,8 @@ fn mistakes_are_told_at_their_place() {
         ("write", "path: a\ncontent: b\nreplace: {old: a, new: b}", "", "exactly one"),
         ("write", "path: a\nreplace: {old: a}", "replace", "missing key `new`"),
         ("forge", "use: a\nstream: {x: {nod: answer}}", "nod", "unknown key"),
+        ("http", "url: http://x\nmethod: FETCH IT", "FETCH IT", "no HTTP method"),
+        ("http", "url: http://x\nbody: a\njson: {}", "", "one body"),
         ("artifact", "path: a", "path", "missing key `content`"),
     ] {
         let found = decode_errors(verb, yaml);

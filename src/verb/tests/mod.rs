@@ -2,6 +2,7 @@
 
 mod compute;
 mod files;
+mod http;
 mod run;
 mod state_and_user;
 mod support;
