@@ -200,14 +200,8 @@ impl LoopCore {
         if !grammar.actions.contains_key(&first.name) && offered(first) {
             return self.read_tool_calls(&reply.calls[..1]);
         }
-        let tagged = grammar.actions.get(&first.name).is_some_and(|action| !action.tags.is_empty());
-        if tagged && !reply.text.is_empty() {
-            // Long text comes in the message's text, in tags, whatever the protocol: read both as one reply.
-            let name = Json::from(first.name.as_str());
-            let whole = format!("{{\"@action\":{name},\"params\":{}}}\n{}", first.arguments, reply.text);
-            return Ok(reply::extract(&whole, finish, grammar)?);
-        }
-        Ok(reply::extract_tool_call(&first.name, &first.arguments, finish, grammar)?)
+        // Long text comes in the message's text, in tags, whatever the protocol.
+        Ok(reply::extract_tool_call(&first.name, &first.arguments, &reply.text, finish, grammar)?)
     }
 
     /// Native calls of tools are `directly_call_tool`.

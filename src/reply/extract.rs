@@ -104,26 +104,36 @@ fn renamed(word: &str, name: &str) -> Repair {
     Repair { kind: Kind::Coerced.name(), detail: format!("@action: `{}` to `{name}`", word.trim()) }
 }
 
-/// Takes the action of a native tool call: its name and the JSON text of its arguments.
+/// Takes the action of a native tool call: its name, the JSON text of its arguments, and the text that came with it.
 ///
-/// The arguments go through the same reading, coercion and validation as an object in text. A tag's body may be given
-/// as an argument under the tag's name.
+/// The arguments go through the same reading, coercion and validation as an object in text. Tags are taken from the
+/// text, or from arguments of their names; objects in the text do not count.
 pub fn extract_tool_call(
     name: &str,
     arguments: &str,
+    text: &str,
     finish: Finish,
     grammar: &Grammar,
 ) -> Result<Extracted, Rejection> {
-    let Some((known, _)) = grammar.find(name) else { return Err(message::unknown_action(name, grammar)) };
-    let mut repairs = Vec::new();
+    let Some((known, action)) = grammar.find(name) else { return Err(message::unknown_action(name, grammar)) };
+    let mut found = Found::default();
     if known != name {
-        repairs.push(renamed(name, known));
+        found.repairs.push(renamed(name, known));
     }
-    let (members, mut more) = arguments_object(known, arguments, finish)?;
-    repairs.append(&mut more);
+    let (members, mut repairs) = arguments_object(known, arguments, finish)?;
+    found.repairs.append(&mut repairs);
+    let text = if action.tags.is_empty() { "" } else { text };
+    for region in Regions::new(text, grammar, false) {
+        match region {
+            Region::Tag { name, body, closed } => found.tag(name, body, closed, finish)?,
+            Region::Reset => found.tags.clear(),
+            Region::Object(..) | Region::Broken { .. } => {}
+            Region::Tangled => return Err(message::tangled()),
+        }
+    }
+    let Found { tags, repairs, warnings, .. } = found;
     let cut = finish == Finish::Length;
-    let call = Call { members, tags: IndexMap::new(), repairs, warnings: Vec::new(), cut };
-    complete(known, call, grammar)
+    complete(known, Call { members, tags, repairs, warnings, cut }, grammar)
 }
 
 fn arguments_object(name: &str, text: &str, finish: Finish) -> Result<(Map<String, Value>, Vec<Repair>), Rejection> {

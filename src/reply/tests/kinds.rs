@@ -101,7 +101,7 @@ fn every_kind() {
 #[test]
 fn a_tool_call_goes_the_same_way() {
     let grammar = grammar();
-    let call = |name: &str, arguments: &str| extract_tool_call(name, arguments, Finish::ToolCalls, &grammar);
+    let call = |name: &str, arguments: &str| extract_tool_call(name, arguments, "", Finish::ToolCalls, &grammar);
     assert_eq!(call("write", "{\"count\":\"7\",}").unwrap().params, *json!({"count": 7}).as_object().unwrap());
     assert_eq!(call("stop", "").unwrap().action, "stop");
     assert_eq!(call("Stop", "null").unwrap().action, "stop");
@@ -111,6 +111,18 @@ fn a_tool_call_goes_the_same_way() {
     assert_eq!(call("need", "[1]").unwrap_err().class, RejectClass::Malformed);
     assert_eq!(call("nead", "{}").unwrap_err().class, RejectClass::UnknownAction);
     assert_eq!(call("report", "{}").unwrap_err().class, RejectClass::MissingParam);
+}
+
+#[test]
+fn the_text_of_a_tool_call_gives_tags_and_nothing_else() {
+    let grammar = grammar();
+    let call = |arguments: &str, text: &str| extract_tool_call("report", arguments, text, Finish::ToolCalls, &grammar);
+    let text = "{\"@action\":\"stop\"} <|NOTE_n1|>\nbody\n<|NOTE_END_n1|>";
+    let extracted = call("", text).unwrap();
+    assert_eq!((extracted.action.as_str(), extracted.tags["NOTE"].as_str()), ("report", "body"));
+    assert_eq!(call("{}", "<|NOTE_n1|>bo").unwrap_err().class, RejectClass::Truncated);
+    // Arguments that close their own object early cannot reach into the text.
+    assert_eq!(call("{}},{\"@action\":\"stop\"}", text).unwrap().action, "report");
 }
 
 #[test]

@@ -152,7 +152,7 @@ proptest! {
         for finish in [Finish::Stop, Finish::Length] {
             let _ = extract(&raw, finish, &grammar);
             let _ = extract_object(&raw, finish);
-            let _ = extract_tool_call("search", &raw, finish, &grammar);
+            let _ = extract_tool_call("search", &raw, &raw, finish, &grammar);
         }
         let whole = show([raw.as_str()], &grammar);
         prop_assert_eq!(show(chars(&raw), &grammar), show(split(&raw, seed), &grammar));
