@@ -9,10 +9,9 @@ mod string;
 
 use serde_json::Value;
 
-use super::chars::{Quote, char_at, is_bare_key, is_blank, is_closing_fence, narrow};
+use super::chars::{Quote, is_bare_key, is_blank, narrow};
 use super::closing::Decision;
 use super::repair::{Kind, Log};
-use super::scalar::{Scalar, scalar};
 use string::Open;
 
 /// Objects and arrays may stand inside each other so deep.
