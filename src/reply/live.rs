@@ -99,7 +99,7 @@ enum Phase {
     /// `@action` has not come.
     Seek(Seeker),
     /// It names this action.
-    Show(Shower),
+    Show(Box<Shower>),
     /// It names nothing known, or an action was shown before.
     Skip,
 }
@@ -261,7 +261,7 @@ impl Live {
                 Some((name, action)) => {
                     // The object is read again from its brace, now that it is known what to show of it.
                     *reader = Reader::new(*start, Decision::Close);
-                    *phase = Phase::Show(Shower::new(name, action));
+                    *phase = Phase::Show(Box::new(Shower::new(name, action)));
                     self.mode = Mode::Object(candidate);
                     return true;
                 }
