@@ -7,7 +7,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value};
 
 use super::render::{Kind, OwnedKey, is_literal};
-use super::{TemplateError, Templates, Use, functions, guard};
+use super::{TemplateError, Templates, Use, filters, functions, guard};
 
 /// Fuel of one rendering. One unit pays for one instruction or 64 bytes, so no rendering can make more than 16 MiB.
 const FUEL: u64 = 256 * 1024;
@@ -254,7 +254,7 @@ fn environment(used: Use, files: &Arc<Files>) -> Environment<'static> {
 fn print_plain(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.as_str() {
         Some(text) => out.write_str(text)?,
-        None => out.write_str(&functions::print(value))?,
+        None => out.write_str(&filters::print(value))?,
     }
     Ok(())
 }
@@ -265,7 +265,7 @@ fn print_guarded(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value)
         Some(text) if value.is_safe() => return Ok(out.write_str(text)?),
         Some(text) => text,
         None => {
-            printed = functions::print(value);
+            printed = filters::print(value);
             &printed
         }
     };

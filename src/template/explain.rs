@@ -9,7 +9,7 @@ use minijinja::{ErrorKind, Value};
 use super::builder::OutsideRoot;
 use super::error::{INSIDE, floor_boundary};
 use super::walk::{self, NameUse, Part, Walk};
-use super::{Place, TemplateError, TemplateErrorKind, functions, syntax};
+use super::{Place, TemplateError, TemplateErrorKind, filters, functions, syntax};
 use crate::diag::did_you_mean;
 
 /// The most values that are shown with an error, and the most characters of each.
@@ -279,7 +279,7 @@ fn short(value: &Value) -> String {
                 let keys = keys(value);
                 if keys.is_empty() { "{}".to_string() } else { format!("map with {}", keys.join(", ")) }
             }
-            _ => functions::print(value),
+            _ => filters::print(value),
         },
     };
     if text.chars().count() <= MAX_VALUE_CHARS {

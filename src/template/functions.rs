@@ -1,8 +1,8 @@
 //! The filters, tests and functions that templates may use: the same table registers them and answers "did you mean".
 
-use minijinja::value::{Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, context};
+use minijinja::Environment;
 
+use super::filters;
 use crate::diag::did_you_mean;
 
 /// Names of all filters, sorted.
@@ -201,68 +201,7 @@ pub(super) fn install(env: &mut Environment<'static>) {
     for name in REMOVED_FUNCTIONS {
         env.remove_global(name);
     }
-    env.add_filter("find_lines", find_lines);
-    env.add_filter("head", head);
-    env.add_filter("tail", tail);
-    env.add_filter("quote_lines", quote_lines);
-}
-
-/// The lines of a text that hold all of the words, in any case: `[{ number, text }]`, counted from 1.
-fn find_lines(text: &str, words: &Value) -> Result<Vec<Value>, Error> {
-    let words: Vec<String> = match words.as_str() {
-        Some(word) => vec![word.to_lowercase()],
-        None => words
-            .try_iter()?
-            .map(|word| word.as_str().map(str::to_lowercase).ok_or(word))
-            .collect::<Result<_, _>>()
-            .map_err(|word| {
-                Error::new(
-                    ErrorKind::InvalidOperation,
-                    format!("find_lines takes a text or a list of texts, found {}", word.kind()),
-                )
-            })?,
-    };
-    let holds_all = |line: &str| {
-        let line = line.to_lowercase();
-        words.iter().all(|word| line.contains(word.as_str()))
-    };
-    let lines = text.lines().enumerate().filter(|(_, line)| holds_all(line));
-    Ok(lines.map(|(index, line)| context! { number => index + 1, text => line }).collect())
-}
-
-/// The first `n` lines of a text.
-fn head(text: &str, n: usize) -> String {
-    text.split_inclusive('\n').take(n).collect()
-}
-
-/// The last `n` lines of a text.
-fn tail(text: &str, n: usize) -> String {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    lines[lines.len().saturating_sub(n)..].concat()
-}
-
-/// Every line of a text with a prefix, `> ` when none is given.
-fn quote_lines(text: &str, prefix: Option<&str>) -> String {
-    let prefix = prefix.unwrap_or("> ");
-    let mut out = String::with_capacity(text.len() + 16);
-    for line in text.split_inclusive('\n') {
-        out.push_str(prefix);
-        out.push_str(line);
-    }
-    out
-}
-
-/// How a value is printed: text as it is, everything else as JSON.
-pub(super) fn print(value: &Value) -> String {
-    match value.kind() {
-        ValueKind::Bool
-        | ValueKind::None
-        | ValueKind::Number
-        | ValueKind::Seq
-        | ValueKind::Map
-        | ValueKind::Iterable => serde_json::to_string(value).unwrap_or_else(|_| value.to_string()),
-        _ => value.to_string(),
-    }
+    filters::install(env);
 }
 
 #[cfg(test)]
@@ -288,33 +227,5 @@ mod tests {
         let mut functions: Vec<String> = env.globals().map(|(name, _)| name.to_string()).collect();
         functions.sort();
         assert_eq!(functions, FUNCTIONS);
-    }
-
-    #[test]
-    fn head_and_tail_count_lines() {
-        assert_eq!(head("a\nb\nc\n", 2), "a\nb\n");
-        assert_eq!(tail("a\nb\nc", 2), "b\nc");
-        assert_eq!(tail("a\nb\n", 9), "a\nb\n");
-        assert_eq!(head("", 3), "");
-    }
-
-    #[test]
-    fn find_lines_numbers_the_lines_that_hold_every_word() {
-        let log = "Accepted alice\nFailed root\r\nfailed ALICE\n";
-        let found = |words: Value| find_lines(log, &words).map(|lines| print(&Value::from(lines)));
-        assert_eq!(
-            found(Value::from("alice")).unwrap(),
-            r#"[{"number":1,"text":"Accepted alice"},{"number":3,"text":"failed ALICE"}]"#
-        );
-        assert_eq!(found(Value::from(vec!["alice", "Failed"])).unwrap(), r#"[{"number":3,"text":"failed ALICE"}]"#);
-        assert_eq!(found(Value::from(vec!["Failed root"])).unwrap(), r#"[{"number":2,"text":"Failed root"}]"#);
-        assert_eq!(found(Value::from("nobody")).unwrap(), "[]");
-        assert!(found(Value::from(vec![1])).unwrap_err().to_string().contains("found number"));
-    }
-
-    #[test]
-    fn quote_lines_prefixes_each_line() {
-        assert_eq!(quote_lines("a\nb\n", None), "> a\n> b\n");
-        assert_eq!(quote_lines("a", Some("| ")), "| a");
     }
 }

@@ -8,6 +8,7 @@
 mod builder;
 mod error;
 mod explain;
+mod filters;
 mod functions;
 pub mod guard;
 mod render;

@@ -12,7 +12,7 @@ use minijinja::{Environment, ErrorKind, State, Template, Value};
 
 use super::builder::{Files, Neutralised};
 use super::explain::{Origin, explain};
-use super::{TemplateError, Use, functions};
+use super::{TemplateError, Use, filters};
 
 /// The longest text that a template may make.
 const MAX_TEXT: usize = 8 * 1024 * 1024;
@@ -106,7 +106,7 @@ impl Templates {
         let value = self.render_value(source, ctx)?;
         Ok(match value.as_str() {
             Some(text) => text.to_string(),
-            None => functions::print(&value),
+            None => filters::print(&value),
         })
     }
 
@@ -116,7 +116,9 @@ impl Templates {
     /// When the template does not compile or does not render.
     pub fn render_prompt(&self, source: &str, ctx: &Value) -> Result<Rendered, TemplateError> {
         if is_literal(source) {
-            return Ok(Rendered { text: source.to_string(), neutralised: 0 });
+            // As in a template, the last line break of a prompt's source is not part of it.
+            let text = source.strip_suffix('\n').map_or(source, |text| text.strip_suffix('\r').unwrap_or(text));
+            return Ok(Rendered { text: text.to_string(), neutralised: 0 });
         }
         let entry = self.find(source, Kind::Prompt)?;
         self.text(source, &entry, Kind::Prompt, ctx)

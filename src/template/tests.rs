@@ -208,6 +208,18 @@ fn a_template_cannot_vouch_for_a_value() {
             Err(e) => assert_eq!(e.kind, TemplateErrorKind::UnknownFilter, "{source}"),
         }
     }
+    let wide = context! { v => "＜｜A_b｜＞" };
+    for source in [
+        "{% set s %}%s{% endset %}{{ s | format(v) }}",
+        "{% set s %}X{% endset %}{{ s | replace('X', v) }}",
+        "{% set s %}, {% endset %}{{ [s, v] | join(s) }}",
+        "{{ v | tojson }}",
+        "{% set s %}{{ v }}{% endset %}{{ s | replace('\\\\', '') }}",
+        "{% filter replace('\\\\', '') %}{{ v }}{% endfilter %}",
+    ] {
+        let rendered = templates().render_prompt(source, &wide).unwrap_or_else(|e| panic!("{source}: {e}"));
+        assert!(rendered.text.contains("＜\\｜A_b"), "{source}: {}", rendered.text);
+    }
     // A safe string that takes in an untrusted one must not carry it past the guard.
     let mixed = [
         "{% set s %}X{% endset %}{{ s | replace('X', v) }}",
@@ -232,7 +244,15 @@ fn work_and_size_are_bounded() {
         "{{ 'x' * 100000000 }}",
         "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}",
         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% include 'prompts/a.md' %}",
+        "{% extends 'prompts/b.md' %}",
     ];
+    let templates = || {
+        let mut builder = TemplatesBuilder::new();
+        builder.add_file("prompts/a.md", "{% include 'prompts/a.md' %}").unwrap();
+        builder.add_file("prompts/b.md", "{% extends 'prompts/b.md' %}").unwrap();
+        builder.build()
+    };
     for source in bombs {
         for result in [
             templates().render_value(source, &context! {}).map(drop),
