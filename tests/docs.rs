@@ -1,0 +1,146 @@
+//! The pages under `docs/` and the README say what is true: their documents pass `check`, their commands exist.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::cli::Folder;
+
+/// A fenced block of a page.
+struct Block {
+    /// The words after the fence.
+    info: String,
+    /// The line of the fence, from 1.
+    line: usize,
+    text: String,
+}
+
+/// All pages that people wrote; generated ones are compared elsewhere.
+fn pages() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    pages.extend(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name)).into_iter().filter(|path| path.exists()));
+    pages.sort();
+    pages
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut open = false;
+    for (index, line) in page.lines().enumerate() {
+        match (open, line.strip_prefix("```")) {
+            (false, Some(info)) => {
+                blocks.push(Block { info: info.trim().to_owned(), line: index + 1, text: String::new() });
+                open = true;
+            }
+            (true, Some(_)) => open = false,
+            (true, None) => {
+                let block = blocks.last_mut().unwrap();
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (false, None) => {}
+        }
+    }
+    blocks
+}
+
+/// The file that a block says it is, or a name of its own when it only says its kind.
+fn file_name(block: &Block) -> Option<String> {
+    if let Some(name) = block.text.lines().next()?.strip_prefix("# file: ") {
+        return Some(name.trim().to_owned());
+    }
+    let kind = block.text.lines().find_map(|line| line.strip_prefix("kind:"))?.trim();
+    Some(if kind == "workspace" { "loopwright.yaml".to_owned() } else { format!("loops/line_{}.yaml", block.line) })
+}
+
+#[test]
+fn the_documents_on_the_pages_pass_check() {
+    let mut checked = 0;
+    for path in pages() {
+        let page = std::fs::read_to_string(&path).unwrap();
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        for block in blocks(&page).into_iter().filter(|block| matches!(block.info.as_str(), "yaml" | "toml")) {
+            let place = format!("{}:{}", path.display(), block.line);
+            let name = file_name(&block).unwrap_or_else(|| {
+                panic!("{place}: begin the block with `# file: PATH`, or mark it as `yaml fragment`")
+            });
+            assert!(!files.contains_key(&name), "{place}: the page has two files named {name}");
+            files.insert(name, block.text);
+        }
+        if files.is_empty() {
+            continue;
+        }
+        checked += files.len();
+        // The files of a page are one workspace: they may refer to each other.
+        let list: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let folder = Folder::new(&list);
+        let done = folder.run(&["check", "."]);
+        assert_eq!(done.code, Some(0), "{}:\n{}{}", path.display(), done.stdout, done.stderr);
+    }
+    assert!(checked >= 5, "only {checked} documents were found");
+}
+
+/// `loopwright SUBCOMMAND …` in code spans and in blocks of commands.
+fn commands(page: &str) -> Vec<String> {
+    let spans = page.lines().flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
+    let lines = blocks(page).into_iter().filter(|block| matches!(block.info.as_str(), "console" | "sh" | "bash"));
+    let lines = lines.flat_map(|block| block.text.lines().map(str::to_owned).collect::<Vec<_>>());
+    spans
+        .chain(lines)
+        .filter_map(|text| Some(text.trim_start_matches("$ ").strip_prefix("loopwright ")?.trim().to_owned()))
+        .collect()
+}
+
+#[test]
+fn the_commands_on_the_pages_exist_with_their_options() {
+    let folder = Folder::new(&[]);
+    let mut help_of: BTreeMap<String, String> = BTreeMap::new();
+    let mut seen = 0;
+    for path in pages() {
+        let page = std::fs::read_to_string(&path).unwrap();
+        for command in commands(&page) {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let Some(first) = words.first().filter(|word| !word.starts_with('-')) else { continue };
+            // `debug extract`, `model ask`: the second word is a command too.
+            let group = matches!(*first, "debug" | "model");
+            let names: Vec<&str> = words.iter().take(if group { 2 } else { 1 }).copied().collect();
+            let help = help_of.entry(names.join(" ")).or_insert_with(|| {
+                let done = folder.run(&[names.as_slice(), &["--help"]].concat());
+                assert_eq!(done.code, Some(0), "{}: `loopwright {command}`: no such command", path.display());
+                done.stdout
+            });
+            for option in words.iter().filter(|word| word.starts_with("--")) {
+                let option = option.split('=').next().unwrap_or(option);
+                assert!(help.contains(option), "{}: `loopwright {command}`: no option {option}", path.display());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen >= 3, "only {seen} commands were found");
+}
+
+#[test]
+fn the_readme_shows_the_two_commands() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    for command in ["cargo run --release -- run log_analyze --input @examples/auth.log", "cargo test"] {
+        assert!(
+            readme.lines().any(|line| line.trim_start_matches("$ ") == command),
+            "README.md lacks a line `{command}`"
+        );
+    }
+}
+
+#[test]
+fn links_between_pages_lead_to_files() {
+    for path in pages() {
+        let page = std::fs::read_to_string(&path).unwrap();
+        for target in page.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap_or_default();
+            if file.is_empty() || file.contains("://") {
+                continue;
+            }
+            assert!(path.parent().unwrap().join(file).exists(), "{}: the link to {target} is dead", path.display());
+        }
+    }
+}
