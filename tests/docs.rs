@@ -81,6 +81,12 @@ fn the_documents_on_the_pages_pass_check() {
     assert!(checked >= 5, "only {checked} documents were found");
 }
 
+#[test]
+fn the_documents_of_the_repository_pass_check() {
+    let done = Folder::new(&[]).run(&["--workspace", env!("CARGO_MANIFEST_DIR"), "check"]);
+    assert_eq!(done.code, Some(0), "{}{}", done.stdout, done.stderr);
+}
+
 /// `loopwright SUBCOMMAND …` in code spans and in blocks of commands.
 fn commands(page: &str) -> Vec<String> {
     let spans = page.lines().flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
@@ -101,7 +107,7 @@ fn the_commands_on_the_pages_exist_with_their_options() {
         let page = std::fs::read_to_string(&path).unwrap();
         for command in commands(&page) {
             let words: Vec<&str> = command.split_whitespace().collect();
-            let Some(first) = words.first().filter(|word| !word.starts_with('-')) else { continue };
+            let Some(first) = words.first().filter(|word| word.starts_with(char::is_lowercase)) else { continue };
             // `debug extract`, `model ask`: the second word is a command too.
             let group = matches!(*first, "debug" | "model");
             let names: Vec<&str> = words.iter().take(if group { 2 } else { 1 }).copied().collect();

@@ -14,9 +14,12 @@ fn shipped(name: &str) -> String {
 
 /// A workspace with the log and the script, as in a fresh clone; loops and prompts are part of the program.
 fn clone_of_the_example() -> Folder {
-    let files = ["loopwright.yaml", "examples/auth.log", "examples/log_analyze.script.yaml"];
-    let files = files.map(|name| (name, shipped(name)));
-    Folder::new(&files.each_ref().map(|(name, text)| (*name, text.as_str())))
+    let (log, script) = (shipped("examples/auth.log"), shipped("examples/log_analyze.script.yaml"));
+    Folder::new(&[
+        ("loopwright.yaml", "kind: workspace\n"),
+        ("examples/auth.log", &log),
+        ("examples/log_analyze.script.yaml", &script),
+    ])
 }
 
 /// A workspace with the log and a model behind this server.
@@ -134,7 +137,7 @@ fn a_model_that_answers_differently_is_followed() {
     assert_eq!(seen.len(), 2);
     let second = sent(&seen[1]);
     assert!(
-        second.contains("1 of 117 lines hold alice and Failed."),
+        second.contains("Lines with alice and Failed: 1 of 117"),
         "the search's outcome is in the next prompt: {second}"
     );
     assert!(second.contains("\n13: Nov 30 10:29:38"), "with the number of the line: {second}");
