@@ -30,8 +30,9 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     ("mechanism", Only(&["diag", "syntax", "document", "template"])),
-    ("check", AllBut(&["schema", "engine", "report", "cli"])),
-    ("schema", AllBut(&["engine", "report", "cli"])),
+    ("schema", AllBut(&["check", "engine", "report", "cli"])),
+    // The second gate compares documents with their schemas.
+    ("check", AllBut(&["engine", "report", "cli"])),
     ("engine", AllBut(&["report", "schema", "cli"])),
     ("cli", AllBut(&[])),
 ];

@@ -1,7 +1,35 @@
 //! Is it right? Documents in, everything that is wrong with them out.
+//!
+//! A document passes two gates, decoding and its JSON Schema, and then the rules, which know what the words mean.
+//! Nothing is rendered, started, or sent.
 
-use crate::diag::{Diagnostics, SourceId};
+mod context;
+mod gate;
+mod json_schema;
+mod names;
+mod rule;
+mod scope;
+mod shape;
+mod steps;
+mod targets;
+mod template;
+mod template_text;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes};
+use crate::document::Kind;
 use crate::load::Library;
+
+use context::Cx;
+use gate::Gate;
+use rule::RULES;
+use scope::Scope;
+use targets::Selection;
 
 /// Which documents are checked.
 #[derive(Debug, Clone, Copy)]
@@ -25,12 +53,62 @@ pub struct Options {
 ///
 /// Reads template files and nothing else: no network, no process, and nothing is rendered.
 pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> Diagnostics {
-    let _ = (targets, options);
-    library.findings().clone()
+    let selection = Selection::of(library, targets);
+    let mut found = Diagnostics::new();
+    found.extend(library.findings().iter().filter(|finding| selection.covers(finding)).cloned());
+    let mut sources = std::mem::take(&mut library.sources);
+    let mut gate = Gate::default();
+    let mut cx = Cx::new(library, &mut sources, &mut found);
+    for subject in selection.subjects(library) {
+        for rule in RULES {
+            (rule.run)(&mut cx, subject);
+        }
+        if options.schemas {
+            through_gate(&mut gate, subject.kind(), subject.node(), cx.found);
+        }
+    }
+    if options.schemas {
+        for unusable in library.unusable.iter().filter(|doc| selection.has(doc.source)) {
+            if let Some(node) = &unusable.node {
+                through_gate(&mut gate, unusable.kind, node, cx.found);
+            }
+        }
+    }
+    library.sources = sources;
+    found.sort(&library.sources);
+    found
 }
 
-/// Checks a bare template file against the names that it may use.
-pub fn check_template(library: &mut Library, path: &std::path::Path, names: &[String]) -> Diagnostics {
-    let _ = (library, path, names);
-    Diagnostics::new()
+fn through_gate(gate: &mut Gate, kind: Kind, node: &crate::syntax::Node, found: &mut Diagnostics) {
+    // The workspace's defaults, when no file declares it, were written by nobody.
+    if gate::is_map(node) && !node.span.is_none() {
+        gate.check(kind, node, || schema_of(kind), found);
+    }
+}
+
+fn schema_of(kind: Kind) -> serde_json::Value {
+    crate::schema::generate(crate::schema::SchemaKind::Document(kind))
+}
+
+/// Checks a bare template file against the names that it may use; without any, against all that documents may use.
+pub fn check_template(library: &mut Library, path: &Path, names: &[String]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    let mut sources = std::mem::take(&mut library.sources);
+    let scope = if names.is_empty() { Scope::open() } else { Scope::of_names(names) };
+    match library.files.name_of(path) {
+        Some(name) => {
+            let mut cx = Cx::new(library, &mut sources, &mut found);
+            if let Some(text) = cx.template_file(&name, path) {
+                template::check_text(&mut cx, &text, &scope);
+            }
+        }
+        None => {
+            let source = sources.add(path, "");
+            let message = "the file lies outside the workspace, so what it includes cannot be found";
+            found.push(Diagnostic::error(codes::TEMPLATE_OUTSIDE_ROOT, Span::new(source, 0, 0), message));
+        }
+    }
+    library.sources = sources;
+    found.sort(&library.sources);
+    found
 }

@@ -72,3 +72,7 @@ const fn later(name: &'static str, description: &'static str, params: &'static s
 pub fn builtin(name: &str) -> Option<&'static BuiltinAction> {
     BUILTINS.iter().find(|action| action.name == name)
 }
+
+/// The built-in tools, each a thin face of a step's verb.
+pub const BUILTIN_TOOLS: [&str; 7] =
+    ["edit_file", "grep", "http_request", "list_files", "read_file", "run_command", "write_file"];

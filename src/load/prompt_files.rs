@@ -133,6 +133,14 @@ impl PromptFiles {
         Err(PromptFileError::Missing(name.to_owned()))
     }
 
+    /// The name of a file of the workspace; none when it lies elsewhere.
+    #[must_use]
+    pub fn name_of(&self, path: &Path) -> Option<String> {
+        let real = std::fs::canonicalize(path).ok()?;
+        let below = real.strip_prefix(&self.inner.root).ok()?;
+        Some(below.to_string_lossy().replace('\\', "/"))
+    }
+
     /// Every file that was read.
     #[must_use]
     pub fn list(&self) -> Vec<PromptFile> {

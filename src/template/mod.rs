@@ -11,6 +11,7 @@ mod explain;
 mod filters;
 mod functions;
 pub mod guard;
+mod names;
 mod render;
 mod syntax;
 pub mod walk;
@@ -18,6 +19,7 @@ pub mod walk;
 pub use builder::{Loader, TemplatesBuilder};
 pub use error::{Place, TemplateError, TemplateErrorDetails, TemplateErrorKind};
 pub use functions::{FILTERS, FUNCTIONS, TESTS, suggest_filter, suggest_function, suggest_test};
+pub use names::{NAMES, Name, Where, catalogued};
 pub use render::{Rendered, Templates};
 
 /// What a template's text is for.

@@ -1,0 +1,202 @@
+//! The second gate: each document against its JSON Schema, with the validator's errors in our words at our places.
+//!
+//! Decoding is the first gate and has the better words; what it said already is not said again.
+
+use std::collections::HashMap;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
+use jsonschema::{ValidationError, Validator};
+
+use crate::diag::{Code, Diagnostic, Diagnostics, Severity, Span, codes, list_words};
+use crate::document;
+use crate::syntax::{Node, Value};
+
+/// One validator a kind of document.
+#[derive(Default)]
+pub(super) struct Gate {
+    validators: HashMap<document::Kind, Option<Validator>>,
+}
+
+impl Gate {
+    /// Compares a document with its schema. `schema` makes the schema of a kind.
+    pub(super) fn check(
+        &mut self,
+        kind: document::Kind,
+        node: &Node,
+        schema: impl FnOnce() -> serde_json::Value,
+        found: &mut Diagnostics,
+    ) {
+        let validator = self.validators.entry(kind).or_insert_with(|| jsonschema::draft202012::new(&schema()).ok());
+        let Some(validator) = validator else { return };
+        let json = node.to_json();
+        let mut own = Diagnostics::new();
+        for error in validator.iter_errors(&json) {
+            explain(&error, node, &mut own);
+        }
+        let known: Vec<Span> = found
+            .iter()
+            .filter(|finding| finding.severity == Severity::Error)
+            .filter_map(|finding| finding.span)
+            .collect();
+        for finding in own.iter().filter(|finding| !is_said(finding, &known)) {
+            found.push(finding.clone());
+        }
+    }
+}
+
+/// Whether an error at the same place, or inside it, was found already.
+fn is_said(finding: &Diagnostic, known: &[Span]) -> bool {
+    let Some(place) = finding.span else { return !known.is_empty() };
+    known.iter().any(|span| span.source == place.source && span.start >= place.start && span.end <= place.end)
+}
+
+/// The place of a JSON pointer in a tree, or the nearest one around it.
+pub(super) fn place_in(node: &Node, pointer: &str) -> Span {
+    let mut pointer = pointer;
+    loop {
+        if let Some(found) = node.at_pointer(pointer).filter(|found| !found.span.is_none()) {
+            return found.span;
+        }
+        match pointer.rsplit_once('/') {
+            Some((around, _)) => pointer = around,
+            None => return node.span,
+        }
+    }
+}
+
+fn explain(error: &ValidationError<'_>, root: &Node, found: &mut Diagnostics) {
+    let pointer = error.instance_path().as_str();
+    let node = root.at_pointer(pointer).unwrap_or(root);
+    let key =
+        pointer.rsplit('/').next().filter(|key| !key.is_empty()).map(|key| format!("`{key}`: ")).unwrap_or_default();
+    let whole = node.span;
+    let start = node.entries().first().map_or(whole.at_start(), |entry| entry.key_span);
+    let mut push = |code: Code, span: Span, message: String| found.push(Diagnostic::error(code, span, message));
+    match error.kind() {
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            for name in unexpected {
+                let span = node.entry(name).map_or(whole, |entry| entry.key_span);
+                push(codes::UNKNOWN_KEY, span, format!("unknown key `{name}`"));
+            }
+        }
+        Kind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            push(codes::MISSING_KEY, start, format!("missing key `{name}`"));
+        }
+        Kind::Type { kind } => {
+            push(codes::WRONG_TYPE, whole, format!("{key}expected {}, found {}", expected(kind), node.value.kind()));
+        }
+        Kind::Minimum { limit } => out_of_range(&mut push, &key, whole, "at least", limit, node),
+        Kind::Maximum { limit } => out_of_range(&mut push, &key, whole, "at most", limit, node),
+        Kind::ExclusiveMinimum { limit } => out_of_range(&mut push, &key, whole, "more than", limit, node),
+        Kind::ExclusiveMaximum { limit } => out_of_range(&mut push, &key, whole, "less than", limit, node),
+        Kind::Enum { options } => {
+            let words: Vec<String> = options.as_array().into_iter().flatten().map(plain).collect();
+            found.push(
+                Diagnostic::error(
+                    codes::UNKNOWN_VARIANT,
+                    whole,
+                    format!("{key}this value is not one of those allowed"),
+                )
+                .help(format!("expected one of {}", list_words(words))),
+            );
+        }
+        Kind::Constant { expected_value } => {
+            push(codes::INVALID_VALUE, whole, format!("{key}must be `{}`", plain(expected_value)));
+        }
+        Kind::Pattern { pattern } => {
+            push(
+                codes::INVALID_VALUE,
+                whole,
+                format!("{key}the text does not have the form that is wanted: {pattern}"),
+            );
+        }
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => alternatives(context, root, node, &key, found),
+        // A step with two verbs: decoding says so, with their names.
+        Kind::OneOfMultipleValid { .. } => {}
+        _ => push(codes::INVALID_VALUE, whole, format!("{key}{}", error.masked())),
+    }
+}
+
+fn out_of_range(
+    push: &mut impl FnMut(Code, Span, String),
+    key: &str,
+    span: Span,
+    words: &str,
+    limit: &serde_json::Value,
+    node: &Node,
+) {
+    push(codes::NUMBER_OUT_OF_RANGE, span, format!("{key}must be {words} {limit}, found {}", plain(&node.to_json())));
+}
+
+/// The errors of the alternative that was probably meant: the one whose own type fits, or whose `provider` does.
+fn alternatives(
+    context: &[Vec<ValidationError<'static>>],
+    root: &Node,
+    node: &Node,
+    key: &str,
+    found: &mut Diagnostics,
+) {
+    let here = |error: &ValidationError<'_>| {
+        root.at_pointer(error.instance_path().as_str()).is_some_and(|place| std::ptr::eq(place, node))
+    };
+    let fits = |errors: &&Vec<ValidationError<'static>>| {
+        !errors.iter().any(|error| {
+            let is_discriminator = error.instance_path().as_str().ends_with("/provider");
+            (here(error) && matches!(error.kind(), Kind::Type { .. } | Kind::Not { .. } | Kind::Enum { .. }))
+                || is_discriminator
+        })
+    };
+    let mut meant = context.iter().filter(fits);
+    if let (Some(errors), None) = (meant.next(), meant.next()) {
+        // Alternatives of `required` only are a step's verbs: decoding counts those.
+        for error in errors {
+            explain(error, root, found);
+        }
+        return;
+    }
+    let is_choice_of_keys =
+        context.iter().flatten().all(|error| matches!(error.kind(), Kind::Required { .. } | Kind::Not { .. }));
+    if is_choice_of_keys && !context.is_empty() {
+        return;
+    }
+    let types: Vec<String> = context
+        .iter()
+        .flatten()
+        .filter(|error| here(error))
+        .filter_map(|error| match error.kind() {
+            Kind::Type { kind } => Some(expected(kind)),
+            _ => None,
+        })
+        .collect();
+    let message = if types.is_empty() {
+        format!("{key}the value has none of the forms that are allowed here")
+    } else {
+        format!("{key}expected {}, found {}", types.join(" or "), node.value.kind())
+    };
+    found.push(Diagnostic::error(codes::WRONG_TYPE, node.span, message));
+}
+
+fn expected(kind: &TypeKind) -> String {
+    let word = |name: &str| match name {
+        "object" => "a map".to_owned(),
+        "array" => "a list".to_owned(),
+        "integer" => "an integer".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "null" => "null".to_owned(),
+        other => format!("a {other}"),
+    };
+    match kind {
+        TypeKind::Single(one) => word(&one.to_string()),
+        TypeKind::Multiple(many) => many.iter().map(|one| word(&one.to_string())).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Whether a tree is a map, which a document must be before its schema is of use.
+pub(super) fn is_map(node: &Node) -> bool {
+    matches!(node.value, Value::Map(_))
+}

@@ -1,0 +1,30 @@
+//! What is known of the values behind the names of the catalogue.
+
+use super::shape::Shape;
+
+/// What is known of the values that every template of a loop sees, apart from `state`, `env` and `workspace.vars`.
+pub(super) fn shape_of(name: &str) -> Shape {
+    let text = Shape::Scalar("a string");
+    let number = Shape::Scalar("a number");
+    match name {
+        "now" | "os" | "nonce" | "reason" | "error" => text,
+        "index" => Shape::Scalar("an integer"),
+        "feedback" | "timeline" | "history" | "todo" | "tools" | "skills" => Shape::list(),
+        "steps" | "tags" => Shape::map::<String>([]),
+        "run" => {
+            let usage = ["input", "output", "cache_read", "cache_write"].map(|key| (key, number.clone()));
+            Shape::map([
+                ("id", text.clone()),
+                ("loop", text),
+                ("iteration", number.clone()),
+                ("max_iterations", number.clone()),
+                ("elapsed", number.clone()),
+                ("usage", Shape::map(usage)),
+                ("cost_usd", number.clone()),
+                ("model_calls", number.clone()),
+                ("tool_calls", number),
+            ])
+        }
+        _ => Shape::Any,
+    }
+}

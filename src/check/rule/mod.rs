@@ -1,0 +1,55 @@
+//! The rules: one file each, one line each in [`RULES`].
+
+mod actions;
+mod ambiguous;
+mod ending;
+mod flow;
+mod in_force;
+mod limits;
+mod loop_cycle;
+mod models;
+mod names;
+mod references;
+mod sections;
+mod state;
+mod templates;
+mod verbs;
+
+use super::context::{Cx, Subject};
+
+/// A rule.
+#[derive(Clone, Copy)]
+pub(super) struct Rule {
+    /// Its name, which is its file's.
+    pub(super) name: &'static str,
+    /// What it looks for.
+    pub(super) run: fn(&mut Cx<'_>, Subject<'_>),
+}
+
+/// Every rule, alphabetical.
+pub(super) const RULES: &[Rule] = &[
+    Rule { name: "actions", run: actions::check },
+    Rule { name: "ambiguous", run: ambiguous::check },
+    Rule { name: "ending", run: ending::check },
+    Rule { name: "flow", run: flow::check },
+    Rule { name: "in_force", run: in_force::check },
+    Rule { name: "limits", run: limits::check },
+    Rule { name: "loop_cycle", run: loop_cycle::check },
+    Rule { name: "models", run: models::check },
+    Rule { name: "names", run: names::check },
+    Rule { name: "references", run: references::check },
+    Rule { name: "sections", run: sections::check },
+    Rule { name: "state", run: state::check },
+    Rule { name: "templates", run: templates::check },
+    Rule { name: "verbs", run: verbs::check },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(RULES.is_sorted_by_key(|rule| rule.name));
+    }
+}

@@ -1,0 +1,160 @@
+//! Every template and expression of a document, each with the names that are visible where it stands.
+
+use crate::check::context::{Cx, Subject};
+use crate::check::names::shape_of;
+use crate::check::scope::{Scope, params};
+use crate::check::shape::Shape;
+use crate::check::steps::StepView;
+use crate::check::template::{check_expr, check_text};
+use crate::check::text::Text;
+use crate::document::LoopDoc;
+use crate::load::Loaded;
+use crate::syntax::{Node, Value};
+
+pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
+    match subject {
+        Subject::Loop(loaded) => of_loop(cx, loaded),
+        Subject::Tool(loaded) => {
+            let scope = Scope::of_tool(&loaded.doc, cx.workspace());
+            steps(cx, loaded.node.get("do"), scope);
+        }
+        Subject::Forge(loaded) => {
+            let scope = Scope::of_forge(loaded.doc.input.as_ref(), cx.workspace());
+            source(cx, loaded.node.get("prompt"), &loaded.folder, &scope);
+        }
+        Subject::Preset(_) | Subject::Workspace(_) => {}
+    }
+}
+
+fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
+    let base = Scope::of_loop(&loaded.doc, cx.workspace());
+    let prompt = loaded.node.get("prompt");
+    let in_prompt = base.clone().with("nonce", shape_of("nonce"));
+    for key in ["instruction", "output_example", "reactive"] {
+        source(cx, prompt.and_then(|prompt| prompt.get(key)), &loaded.folder, &in_prompt);
+    }
+    for section in prompt.and_then(|prompt| prompt.get("sections")).into_iter().flat_map(Node::items) {
+        text(cx, section.get("text"), &in_prompt);
+        file(cx, section.get("file"), &loaded.folder, &in_prompt);
+        expression(cx, section.get("when"), &base);
+    }
+    for entry in loaded.node.get("actions").into_iter().flat_map(Node::entries) {
+        action(cx, loaded, &entry.key, &entry.value, &base);
+    }
+    let hooks = loaded.node.get("hooks");
+    let hook = |key| hooks.and_then(|hooks| hooks.get(key));
+    steps(cx, hook("init"), base.clone());
+    steps(cx, hook("after_iteration"), base.clone());
+    let finish = base.clone().with("reason", shape_of("reason")).with("error", shape_of("error"));
+    steps(cx, hook("finish"), finish);
+    let metric = loaded.node.get("mechanisms").and_then(|all| all.get("progress")).and_then(|one| one.get("metric"));
+    expression(cx, metric, &base);
+}
+
+fn action(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, name: &str, node: &Node, base: &Scope) {
+    expression(cx, node.get("when"), base);
+    let declared = loaded.doc.actions.get(name);
+    let params = match declared {
+        // The parameters of a tool or a loop are its own.
+        Some(action) if action.from_tool.is_some() || action.from_loop.is_some() => Shape::Any,
+        // A replaced built-in without parameters of its own may get those of the built-in.
+        Some(action) if action.replaces && action.params.is_none() => Shape::Any,
+        Some(action) => params(action.params.as_ref()),
+        None => Shape::Any,
+    };
+    let tags = match declared {
+        Some(action) => Shape::map(action.tags.keys().map(|tag| (tag.clone(), Shape::Scalar("a string")))),
+        None => Shape::Any,
+    };
+    let scope = base.clone().with("params", params).with("tags", tags);
+    for condition in node.get("verify").into_iter().flat_map(Node::items) {
+        expression(cx, condition.get("that"), &scope);
+        text(cx, condition.get("message"), &scope);
+    }
+    steps(cx, node.get("do"), scope);
+}
+
+/// A list of steps; each sees the results of those before it.
+fn steps(cx: &mut Cx<'_>, list: Option<&Node>, mut scope: Scope) {
+    scope.later_steps = StepView::list(list).filter_map(StepView::id).map(str::to_owned).collect();
+    run_list(cx, list, &mut scope);
+}
+
+fn run_list(cx: &mut Cx<'_>, list: Option<&Node>, scope: &mut Scope) {
+    for step in StepView::list(list) {
+        expression(cx, step.key("for_each"), scope);
+        let mut inner = scope.clone();
+        if step.key("for_each").is_some() {
+            inner = inner.with("item", Shape::Any).with("index", shape_of("index"));
+        }
+        expression(cx, step.key("when"), &inner);
+        text(cx, step.key("timeout"), &inner);
+        for verb in step.verbs() {
+            strings(cx, &verb.value, &inner);
+        }
+        if let Some(handler) = step.on_error() {
+            let mut handling = inner.clone().with("error", shape_of("error"));
+            run_list(cx, Some(handler), &mut handling);
+            for id in StepView::list(Some(handler)).filter_map(StepView::id) {
+                scope.step_ran(Some(id), Shape::Any);
+            }
+        }
+        if step.verbs().next().is_some() {
+            let result = result_of(cx, step);
+            scope.step_ran(step.id(), result);
+        }
+    }
+}
+
+/// What is known of a step's result: a forge's is its output.
+fn result_of(cx: &Cx<'_>, step: StepView<'_>) -> Shape {
+    if step.key("for_each").is_some() {
+        return Shape::list();
+    }
+    let forge = step.verbs().find(|verb| &*verb.key == "forge");
+    let name = forge.and_then(|verb| verb.value.as_str().or_else(|| verb.value.get("use")?.as_str()));
+    let forge = name.and_then(|name| cx.library.forges.get(name));
+    forge.map_or(Shape::Any, |forge| Shape::of_schema(&forge.doc.output.schema))
+}
+
+/// Every string of a verb's arguments; keys too, where they are templates.
+fn strings(cx: &mut Cx<'_>, node: &Node, scope: &Scope) {
+    match &node.value {
+        Value::String(_) => check_text(cx, &Text::Value(node), scope),
+        Value::Seq(items) => items.iter().for_each(|item| strings(cx, item, scope)),
+        Value::Map(entries) => {
+            for entry in entries.iter() {
+                check_text(cx, &Text::Key(&entry.key, entry.key_span), scope);
+                strings(cx, &entry.value, scope);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Text in place, or `{ file: path }`.
+fn source(cx: &mut Cx<'_>, node: Option<&Node>, folder: &str, scope: &Scope) {
+    match node.map(|node| &node.value) {
+        Some(Value::Map(_)) => file(cx, node.and_then(|node| node.get("file")), folder, scope),
+        _ => text(cx, node, scope),
+    }
+}
+
+fn file(cx: &mut Cx<'_>, node: Option<&Node>, folder: &str, scope: &Scope) {
+    let Some((name, span)) = node.and_then(|node| Some((node.as_str()?, node.span))) else { return };
+    if let Some(text) = cx.document_file(name, folder, span) {
+        check_text(cx, &text, scope);
+    }
+}
+
+fn text(cx: &mut Cx<'_>, node: Option<&Node>, scope: &Scope) {
+    if let Some(node) = node.filter(|node| node.as_str().is_some()) {
+        check_text(cx, &Text::Value(node), scope);
+    }
+}
+
+fn expression(cx: &mut Cx<'_>, node: Option<&Node>, scope: &Scope) {
+    if let Some(node) = node.filter(|node| node.as_str().is_some()) {
+        check_expr(cx, &Text::Value(node), scope);
+    }
+}

@@ -1,0 +1,114 @@
+//! Which names a template sees where it stands, and what is known of their values.
+
+use indexmap::IndexMap;
+
+use super::names::shape_of;
+use super::shape::Shape;
+use crate::diag::{did_you_mean, list_words};
+use crate::document::{LoopDoc, Params, ToolDoc, WorkspaceDoc};
+use crate::template::{NAMES, Where, catalogued};
+
+/// The names that are visible somewhere.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope {
+    names: IndexMap<String, Shape>,
+    /// Ids of steps that run later in the same list: they get words of their own.
+    pub(super) later_steps: Vec<String>,
+}
+
+impl Scope {
+    /// Exactly these names, of which nothing else is known.
+    pub(super) fn of_names(names: &[String]) -> Self {
+        let names = names.iter().map(|name| (name.trim().to_owned(), Shape::Any)).filter(|(name, _)| !name.is_empty());
+        Self { names: names.collect(), later_steps: Vec::new() }
+    }
+
+    /// Every name of the catalogue, for a template file that belongs to no document.
+    pub(super) fn open() -> Self {
+        let names = NAMES.iter().map(|row| {
+            let shape = if row.name == "run" { shape_of(row.name) } else { Shape::Any };
+            (row.name.to_owned(), shape)
+        });
+        Self { names: names.collect(), later_steps: Vec::new() }
+    }
+
+    /// What every template of a loop sees.
+    pub(super) fn of_loop(document: &LoopDoc, workspace: &WorkspaceDoc) -> Self {
+        let mut scope = Self::base(workspace);
+        let state = document.state.iter().map(|(name, var)| {
+            let declared = Shape::of_schema(&var.schema);
+            // An object without declared properties may get any key later.
+            (name.clone(), declared)
+        });
+        scope.set("state", Shape::map(state));
+        let listed = document.env.iter().chain(&workspace.env);
+        scope.set("env", Shape::map(listed.map(|name| (name.value.clone(), Shape::Scalar("a string")))));
+        scope
+    }
+
+    /// What a tool's steps see. Its caller's state is not known.
+    pub(super) fn of_tool(document: &ToolDoc, workspace: &WorkspaceDoc) -> Self {
+        let mut scope = Self::base(workspace);
+        scope.set("params", params(document.params.as_ref()));
+        scope
+    }
+
+    /// What a forge's prompt sees.
+    pub(super) fn of_forge(input: Option<&Params>, workspace: &WorkspaceDoc) -> Self {
+        let mut scope = Self::base(workspace);
+        scope.set("input", input.map_or(Shape::Any, |input| Shape::of_schema(&input.schema)));
+        scope
+    }
+
+    fn base(workspace: &WorkspaceDoc) -> Self {
+        let rows = NAMES.iter().filter(|row| matches!(row.place, Where::Loop | Where::Later));
+        let mut scope = Self {
+            names: rows.map(|row| (row.name.to_owned(), shape_of(row.name))).collect(),
+            later_steps: Vec::new(),
+        };
+        let vars = Shape::of_value(&serde_json::Value::Object(workspace.vars.clone()));
+        let text = Shape::Scalar("a string");
+        scope.set("workspace", Shape::map([("name", text.clone()), ("root", text.clone()), ("vars", vars)]));
+        scope.set("env", Shape::map(workspace.env.iter().map(|name| (name.value.clone(), text.clone()))));
+        scope
+    }
+
+    /// The same with one name more.
+    pub(super) fn with(mut self, name: &str, shape: Shape) -> Self {
+        self.set(name, shape);
+        self
+    }
+
+    pub(super) fn set(&mut self, name: &str, shape: Shape) {
+        self.names.insert(name.to_owned(), shape);
+    }
+
+    /// Notes that a step ran: `result`, and `steps.<id>`.
+    pub(super) fn step_ran(&mut self, id: Option<&str>, result: Shape) {
+        if let (Some(id), Some(Shape::Map { keys, .. })) = (id, self.names.get_mut("steps")) {
+            keys.insert(id.to_owned(), result.clone());
+            self.later_steps.retain(|later| later != id);
+        }
+        self.set("result", result);
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Shape> {
+        self.names.get(name)
+    }
+
+    /// What to say about a name that is not visible.
+    pub(super) fn help_for(&self, name: &str) -> String {
+        if let Some(row) = catalogued(name) {
+            return format!("`{name}` is known {}", row.place.words());
+        }
+        match did_you_mean(name, self.names.keys()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the names here are {}", list_words(self.names.keys())),
+        }
+    }
+}
+
+/// What is known of `params`.
+pub(super) fn params(params: Option<&Params>) -> Shape {
+    params.map_or_else(|| Shape::map::<String>([]), |params| Shape::of_schema(&params.schema))
+}

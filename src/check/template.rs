@@ -1,0 +1,270 @@
+//! One template, and the templates that it includes: syntax, names, filters, tests, functions, files.
+
+use super::context::Cx;
+use super::scope::Scope;
+use super::shape::Shape;
+use super::template_text::{hand_written_delimiters, out_of_fuel};
+use super::text::Text;
+use crate::diag::{Code, Diagnostic, Span, codes, did_you_mean, list_words};
+use crate::document::is_template;
+use crate::load::PromptFileError;
+use crate::template::walk::{IncludeUse, NameUse, VariableUse, Walk, walk, walk_expr};
+use crate::template::{
+    FILTERS, FUNCTIONS, TESTS, TemplateError, TemplateErrorKind, suggest_filter, suggest_function, suggest_test,
+};
+
+/// How deep templates may include each other before the chain is given up.
+const MAX_DEPTH: usize = 32;
+
+/// Checks a template.
+pub(super) fn check_text(cx: &mut Cx<'_>, text: &Text<'_>, scope: &Scope) {
+    Templates { cx, chain: Vec::new(), outermost: None }.text(text, scope);
+}
+
+/// Checks an expression, as `when` has one.
+pub(super) fn check_expr(cx: &mut Cx<'_>, text: &Text<'_>, scope: &Scope) {
+    let source = text.as_str();
+    if source.trim_start().starts_with("{{") || source.trim_start().starts_with("{%") {
+        let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
+        let finding = Diagnostic::error(
+            codes::TEMPLATE_SYNTAX,
+            text.span(0..source.len()),
+            "an expression is written here without braces",
+        );
+        return cx.push(finding.help(format!("write `{bare}`")));
+    }
+    match walk_expr(source) {
+        Ok(walk) => Templates { cx, chain: Vec::new(), outermost: None }.walked(text, &walk, scope),
+        Err(error) => {
+            let finding = unreadable(text, &error);
+            cx.push(finding);
+        }
+    }
+}
+
+/// One of the sets of names that templates call.
+struct Names {
+    known: &'static [&'static str],
+    code: Code,
+    what: &'static str,
+    suggest: fn(&str) -> Option<String>,
+}
+
+impl Names {
+    const FILTERS: Self = Self { known: FILTERS, code: codes::UNKNOWN_FILTER, what: "filter", suggest: suggest_filter };
+    const TESTS: Self = Self { known: TESTS, code: codes::UNKNOWN_TEST, what: "test", suggest: suggest_test };
+    const FUNCTIONS: Self =
+        Self { known: FUNCTIONS, code: codes::UNKNOWN_FUNCTION, what: "function", suggest: suggest_function };
+}
+
+/// Our finding for a template that cannot be read.
+fn unreadable(text: &Text<'_>, error: &TemplateError) -> Diagnostic {
+    let code = match error.kind {
+        TemplateErrorKind::UnclosedBlock => codes::TEMPLATE_UNCLOSED_BLOCK,
+        _ => codes::TEMPLATE_SYNTAX,
+    };
+    let range = error.place.as_ref().map_or(0..text.as_str().len(), |place| place.range.clone());
+    let mut chars = error.message.chars();
+    let message: String = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
+    let help = error.help.as_deref().unwrap_or("to write braces literally, put them in `{% raw %}` and `{% endraw %}`");
+    Diagnostic::error(code, text.span(range), message).help(help)
+}
+
+struct Templates<'c, 'a> {
+    cx: &'c mut Cx<'a>,
+    /// Names of the files around this one, itself last.
+    chain: Vec<String>,
+    /// The place in the outermost template that led here.
+    outermost: Option<Span>,
+}
+
+impl Templates<'_, '_> {
+    fn text(&mut self, text: &Text<'_>, scope: &Scope) {
+        let source = text.as_str();
+        for range in hand_written_delimiters(source) {
+            let shown = &source[range.clone()];
+            let message = format!("`{shown}` looks like a section delimiter");
+            self.cx.push(
+                Diagnostic::warning(codes::DELIMITER_IN_TEMPLATE, text.span(range), message)
+                    .help("the engine writes delimiters; declare a section under `prompt.sections`, or use `{{ nonce }}` for a tag"),
+            );
+        }
+        if !is_template(source) {
+            return;
+        }
+        match walk(source) {
+            Ok(walk) => self.walked(text, &walk, scope),
+            Err(error) => {
+                let finding = unreadable(text, &error);
+                self.cx.push(finding);
+            }
+        }
+        if let Some(range) = out_of_fuel(source) {
+            let message = "these loops run more often than a template may";
+            self.cx.push(
+                Diagnostic::error(codes::TEMPLATE_OUT_OF_FUEL, text.span(range), message)
+                    .help("make the ranges smaller"),
+            );
+        }
+    }
+
+    fn walked(&mut self, text: &Text<'_>, walk: &Walk, scope: &Scope) {
+        for variable in &walk.variables {
+            self.variable(text, variable, scope);
+        }
+        self.known(text, &walk.filters, &Names::FILTERS);
+        self.known(text, &walk.tests, &Names::TESTS);
+        let is_value = |used: &&NameUse| scope.get(&used.name).is_some();
+        for used in walk.functions.iter().filter(is_value) {
+            let message = format!("`{}` is a value, not a function", used.name);
+            self.cx.push(
+                Diagnostic::error(codes::UNKNOWN_FUNCTION, text.span(used.range.clone()), message)
+                    .help("write it without parentheses"),
+            );
+        }
+        let others: Vec<NameUse> = walk.functions.iter().filter(|used| !is_value(used)).cloned().collect();
+        self.known(text, &others, &Names::FUNCTIONS);
+        for method in &walk.methods {
+            let message = format!("values have no methods, so `.{}(…)` cannot be called", method.name);
+            let help = if FILTERS.contains(&method.name.as_str()) {
+                format!("use the filter: `| {}`", method.name)
+            } else {
+                "use a filter, or `+` for lists and texts".to_owned()
+            };
+            self.cx
+                .push(Diagnostic::error(codes::UNKNOWN_FUNCTION, text.span(method.range.clone()), message).help(help));
+        }
+        for range in &walk.constants {
+            let shown = &text.as_str()[range.clone()];
+            let message = format!("`{shown}` prints a constant");
+            self.cx.push(
+                Diagnostic::warning(codes::TEMPLATE_CONSTANT, text.span(range.clone()), message)
+                    .help("if the braces are meant literally, put them in `{% raw %}` and `{% endraw %}`"),
+            );
+        }
+        for include in &walk.includes {
+            self.include(text, include, scope);
+        }
+    }
+
+    fn known(&mut self, text: &Text<'_>, uses: &[NameUse], names: &Names) {
+        for used in uses.iter().filter(|used| !names.known.contains(&used.name.as_str())) {
+            let Names { known, code, what, suggest } = names;
+            let help = suggest(&used.name).unwrap_or_else(|| format!("the {what}s are {}", list_words(*known)));
+            let message = format!("unknown {what} `{}`", used.name);
+            self.cx.push(Diagnostic::error(*code, text.span(used.range.clone()), message).help(help));
+        }
+    }
+
+    fn variable(&mut self, text: &Text<'_>, used: &VariableUse, scope: &Scope) {
+        let root = used.root();
+        let is_guarded = |part: usize| part < used.known || (used.optional && part + 1 == used.path.len());
+        let Some(mut shape) = scope.get(root) else {
+            if is_guarded(0) {
+                return;
+            }
+            let range = used.path.first().map_or_else(|| used.range.clone(), |part| part.range.clone());
+            let (finding, help) = if used.sometimes_set {
+                let message = format!("`{root}` is set in one branch only, and may not be defined here");
+                let finding = Diagnostic::warning(codes::UNDEFINED_VARIABLE, text.span(range), message);
+                (finding, "set it before the branches".to_owned())
+            } else {
+                let message = format!("`{root}` is not defined here");
+                (Diagnostic::error(codes::UNDEFINED_VARIABLE, text.span(range), message), scope.help_for(root))
+            };
+            return self.cx.push(finding.help(help));
+        };
+        for (index, part) in used.path.iter().enumerate().skip(1) {
+            let Some(name) = &part.name else {
+                shape = shape.element();
+                continue;
+            };
+            match shape.attribute(name) {
+                Ok(inner) => shape = inner,
+                Err(_) if is_guarded(index) => return,
+                Err(keys) => {
+                    let finding = missing_attribute(text, used, index, name, shape, keys.as_deref(), scope);
+                    return self.cx.push(finding);
+                }
+            }
+        }
+    }
+
+    fn include(&mut self, text: &Text<'_>, include: &IncludeUse, scope: &Scope) {
+        let span = text.span(include.range.clone());
+        let Some(name) = include.names.first() else { return };
+        let found = include.names.iter().map(|name| self.cx.library.files.of_template(name, text.file_name()));
+        let found: Vec<_> = found.collect();
+        let best = found.iter().position(|result| !matches!(result, Err(PromptFileError::Missing(_))));
+        let Some(result) = best.and_then(|best| found.into_iter().nth(best)) else {
+            if !include.optional {
+                self.cx.included_file(Err(PromptFileError::Missing(name.clone())), name, span);
+            }
+            return;
+        };
+        let Some(file) = self.cx.included_file(result, name, span) else { return };
+        let outermost = self.outermost.unwrap_or(span);
+        if let Text::File(own, ..) = text
+            && self.chain.is_empty()
+        {
+            self.chain.push(own.clone());
+        }
+        let next = file.file_name().to_owned();
+        if let Some(at) = self.chain.iter().position(|around| *around == next) {
+            let mut names: Vec<&str> = self.chain[at..].iter().map(String::as_str).collect();
+            names.push(&next);
+            let message = format!("templates include each other in a circle: {}", names.join(" → "));
+            let mut finding =
+                Diagnostic::error(codes::INCLUDE_CYCLE, outermost, message).help("remove one link of this chain");
+            if outermost != span {
+                finding = finding.label(span, "here the circle closes");
+            }
+            return self.cx.push(finding);
+        }
+        if self.chain.len() >= MAX_DEPTH {
+            return;
+        }
+        let mut inner = scope.clone();
+        for local in &include.locals {
+            inner.set(local, Shape::Any);
+        }
+        let before = self.outermost.replace(outermost);
+        self.chain.push(next);
+        self.text(&file, &inner);
+        self.chain.pop();
+        self.outermost = before;
+    }
+}
+
+fn missing_attribute(
+    text: &Text<'_>,
+    used: &VariableUse,
+    index: usize,
+    name: &str,
+    shape: &Shape,
+    keys: Option<&[&str]>,
+    scope: &Scope,
+) -> Diagnostic {
+    let names = used.path[..index].iter().map(|part| part.name.as_deref().unwrap_or("[…]"));
+    let owner = names.collect::<Vec<_>>().join(".");
+    let range = used.path.get(index).map_or_else(|| used.range.clone(), |part| part.range.clone());
+    let (message, help) = match keys {
+        None => (format!("`{owner}` is {}, so it has no `{name}`", shape.noun()), None),
+        Some(_) if owner == "steps" && scope.later_steps.iter().any(|later| later == name) => (
+            format!("`steps.{name}` is not there yet"),
+            Some(format!("the step `{name}` runs later; only results of earlier steps of the same list are known")),
+        ),
+        Some(keys) => {
+            let help = match (did_you_mean(name, keys), owner.as_str()) {
+                (Some(near), _) => format!("did you mean `{near}`?"),
+                (None, "env") => format!("list `{name}` under `env` to make it visible"),
+                (None, "steps") => "give an earlier step of the same list this `id`".to_owned(),
+                (None, "state") if keys.is_empty() => format!("declare `{name}` under `state`"),
+                (None, _) if keys.is_empty() => format!("`{owner}` is empty here"),
+                (None, _) => format!("it has {}", list_words(keys)),
+            };
+            (format!("`{owner}` has no `{name}`"), Some(help))
+        }
+    };
+    Diagnostic::error(codes::UNDEFINED_VARIABLE, text.span(range), message).maybe_help(help)
+}

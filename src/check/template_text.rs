@@ -1,0 +1,115 @@
+//! What a template's text shows without being parsed: how often its loops run at least, and delimiters that were
+//! written by hand.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// How often the loops of a template may run in all: each time costs at least one unit of a rendering's fuel.
+const FUEL: u64 = 256 * 1024;
+
+#[expect(clippy::expect_used, reason = "the patterns are constants that a test compiles")]
+static TAG: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{#|\{\{|\{%[-+]?\s*([A-Za-z_]*)").expect("a valid pattern"));
+#[expect(clippy::expect_used, reason = "the patterns are constants that a test compiles")]
+static END_RAW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{%[-+]?\s*endraw").expect("a valid pattern"));
+#[expect(clippy::expect_used, reason = "the patterns are constants that a test compiles")]
+static CONSTANT_RANGE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^for\s+.*\bin\s+range\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)").expect("a valid pattern"));
+#[expect(clippy::expect_used, reason = "the patterns are constants that a test compiles")]
+static DELIMITER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"<\|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_[a-z0-9][A-Za-z0-9]*\|>").expect("a valid pattern"));
+
+/// A statement of a template.
+struct Tag<'s> {
+    name: &'s str,
+    /// What is written between the braces, from the name on.
+    content: &'s str,
+    range: Range<usize>,
+}
+
+/// The statements of a template, as far as they can be told apart; those inside `raw` are text.
+fn tags(source: &str) -> Vec<Tag<'_>> {
+    let mut tags = Vec::new();
+    let mut at = 0;
+    while let Some(found) = TAG.captures_at(source, at) {
+        let Some(whole) = found.get(0) else { break };
+        let close = match whole.as_str() {
+            "{#" => "#}",
+            "{{" => "}}",
+            _ => "%}",
+        };
+        let end = source[whole.end()..].find(close).map_or(source.len(), |end| whole.end() + end + 2);
+        at = end.max(whole.end());
+        let Some(name) = found.get(1) else { continue };
+        let content = source[name.start()..end].trim_end_matches("%}").trim_end_matches(['-', '+']).trim();
+        tags.push(Tag { name: name.as_str(), content, range: whole.start()..end });
+        if name.as_str() == "raw" {
+            match END_RAW.find_at(source, at) {
+                Some(closing) => at = closing.start(),
+                None => break,
+            }
+        }
+    }
+    tags
+}
+
+/// The outermost of nested loops over constant ranges that together run more often than a template may.
+pub(super) fn out_of_fuel(source: &str) -> Option<Range<usize>> {
+    if !source.contains("range(") {
+        return None;
+    }
+    let mut open: Vec<(u64, Range<usize>)> = Vec::new();
+    for tag in tags(source) {
+        if tag.name == "endfor" {
+            open.pop();
+        } else if tag.name == "for" {
+            open.push((constant_times(tag.content), tag.range));
+            let times = open.iter().fold(1u64, |all, (times, _)| all.saturating_mul(*times));
+            if times > FUEL {
+                return open.into_iter().next().map(|(_, range)| range);
+            }
+        }
+    }
+    None
+}
+
+/// How often a loop runs at least; 1 where that is not written out.
+fn constant_times(content: &str) -> u64 {
+    let Some(found) = CONSTANT_RANGE.captures(content) else { return 1 };
+    let number = |group: usize| found.get(group).and_then(|digits| digits.as_str().parse::<u64>().ok());
+    match (number(1), number(2)) {
+        (Some(start), Some(end)) => end.saturating_sub(start).max(1),
+        (Some(end), None) => end.max(1),
+        _ => 1,
+    }
+}
+
+/// Section delimiters that are written out, their nonce included.
+pub(super) fn hand_written_delimiters(source: &str) -> Vec<Range<usize>> {
+    if !source.contains("<|") {
+        return Vec::new();
+    }
+    DELIMITER.find_iter(source).map(|found| found.range()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loops_that_are_certain_to_run_too_often_are_reported() {
+        assert!(out_of_fuel("{% for i in range(9999) %}{% for j in range(9999) %}x{% endfor %}{% endfor %}").is_some());
+        assert!(out_of_fuel("{% for i in range(9999) %}{% endfor %}{% for j in range(9999) %}x{% endfor %}").is_none());
+        assert!(out_of_fuel("{% for i in range(0, 300000) %}x{% endfor %}").is_some());
+        assert!(out_of_fuel("{% for i in range(n) %}x{% endfor %}").is_none());
+    }
+
+    #[test]
+    fn only_a_delimiter_with_a_nonce_written_out_is_one() {
+        let found = |source: &str| hand_written_delimiters(source).len();
+        assert_eq!(found("<|PERSISTENT_ab12|> x <|PERSISTENT_END_ab12|>"), 2);
+        assert_eq!(found("<|FINAL_ANSWER_{{ nonce }}|> <|TAG_NONCE|> <|x|>"), 0);
+    }
+}

@@ -1,0 +1,119 @@
+//! Checks as data: rows of text with what must be said about them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::*;
+use crate::diag::Severity;
+
+const WORKSPACE: &str =
+    "kind: workspace\nmodels:\n  m-small: { provider: openai, model: m-small, base_url: \"http://127.0.0.1:1/v1\" }\n";
+const VARS: [&str; 9] = [
+    "name",
+    "description",
+    "model",
+    "iteration",
+    "max_iterations",
+    "actions",
+    "state",
+    "output_example",
+    "observations",
+];
+
+#[derive(serde::Deserialize)]
+struct Row {
+    id: String,
+    format: String,
+    text: Option<String>,
+    text_b64: Option<String>,
+    expect: Expect,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+}
+
+#[derive(serde::Deserialize)]
+struct Expect {
+    ok: bool,
+    line: Option<u32>,
+    col: Option<u32>,
+    class: Option<String>,
+    severity: Option<String>,
+    hint_contains: Option<String>,
+}
+
+fn cases(file: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/check").join(file)).unwrap()
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// Findings of a row, and the library that can show their places.
+fn run(row: &Row) -> (Diagnostics, Library) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    write(&root.join("loopwright.yaml"), WORKSPACE.as_bytes());
+    for (name, text) in &row.files {
+        write(&root.join("prompts").join(name), text.as_bytes());
+    }
+    let bytes = match (&row.text, &row.text_b64) {
+        (Some(text), _) => text.as_bytes().to_vec(),
+        (None, Some(text)) => data_encoding::BASE64.decode(text.as_bytes()).unwrap(),
+        (None, None) => panic!("{}: no text", row.id),
+    };
+    let jinja = row.format == "jinja";
+    let name = if jinja { "prompts/case.md.j2".to_owned() } else { format!("loops/case.{}", row.format) };
+    let path = root.join(name);
+    write(&path, &bytes);
+    let (mut library, _) = Library::open(root);
+    let found = if jinja {
+        check_template(&mut library, &path, &VARS.map(str::to_owned))
+    } else {
+        let files = library.add_path(&path);
+        check(&mut library, Targets::Files(&files), Options { schemas: true })
+    };
+    (found, library)
+}
+
+fn fault(row: &Row, classes: &BTreeMap<String, Vec<String>>) -> Option<String> {
+    let (found, library) = run(row);
+    let shown = crate::diag::render::concise(found.as_slice(), &library.sources);
+    let fail = |what: &str| Some(format!("{}: {what}\n{shown}", row.id));
+    if row.expect.ok == found.has_errors() {
+        // Rows that load may use a variable that they do not declare: they are about something else.
+        let others =
+            found.iter().filter(|f| f.severity == Severity::Error && f.code != codes::UNDEFINED_VARIABLE).count();
+        if !row.expect.ok || others > 0 {
+            return fail(if row.expect.ok { "must load" } else { "must fail" });
+        }
+    }
+    let Some(class) = &row.expect.class else { return None };
+    let wanted = &classes[class];
+    let matches = |finding: &&Diagnostic| {
+        let place = finding.span.map(|span| library.sources.line_col(span).start);
+        let words = format!("{} {}", finding.message, finding.help.as_deref().unwrap_or_default()).to_lowercase();
+        wanted.iter().any(|code| code == finding.code.as_str())
+            && row.expect.severity.as_ref().is_none_or(|severity| severity == finding.severity.as_str())
+            && row.expect.line.is_none_or(|line| place.is_some_and(|place| place.line == line))
+            && row.expect.col.is_none_or(|column| place.is_some_and(|place| place.column == column))
+            && row.expect.hint_contains.as_ref().is_none_or(|hint| words.contains(&hint.to_lowercase()))
+    };
+    if found.iter().any(|finding| matches(&finding)) {
+        None
+    } else {
+        fail(&format!(
+            "expected {class} at {:?}:{:?} with {:?}",
+            row.expect.line, row.expect.col, row.expect.hint_contains
+        ))
+    }
+}
+
+#[test]
+fn config_cases_are_found_where_they_are() {
+    let rows: Vec<Row> = serde_json::from_str(&cases("config_cases.json")).unwrap();
+    let classes: BTreeMap<String, Vec<String>> = serde_json::from_str(&cases("classes.json")).unwrap();
+    let faults: Vec<String> = rows.iter().filter_map(|row| fault(row, &classes)).collect();
+    assert!(faults.is_empty(), "{} of {} rows:\n\n{}", faults.len(), rows.len(), faults.join("\n"));
+}

@@ -1,0 +1,109 @@
+//! The catalogue of names that templates and expressions see: the checker's and the reference's.
+
+/// Where a name is visible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// In every template and expression of a loop.
+    Loop,
+    /// In every template and expression of a loop; empty until its mechanism is in force.
+    Later,
+    /// In the text of prompts.
+    Prompt,
+    /// In an action's `verify` and `do`.
+    Action,
+    /// After a step.
+    AfterStep,
+    /// In the steps of `for_each`.
+    ForEach,
+    /// In the steps of `on_error`.
+    OnError,
+    /// In `finish` hooks.
+    Finish,
+}
+
+impl Where {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Loop => "everywhere in a loop",
+            Self::Later => "everywhere in a loop; empty in this version",
+            Self::Prompt => "in prompts",
+            Self::Action => "in an action's `verify` and `do`, and in tools",
+            Self::AfterStep => "after a step of the same list",
+            Self::ForEach => "in a step with `for_each`",
+            Self::OnError => "in the steps of `on_error`, and in `finish` hooks",
+            Self::Finish => "in `finish` hooks",
+        }
+    }
+}
+
+/// A name that templates see.
+#[derive(Debug, Clone, Copy)]
+pub struct Name {
+    /// The name.
+    pub name: &'static str,
+    /// Its type, in words.
+    pub kind: &'static str,
+    /// Where it is visible.
+    pub place: Where,
+    /// What it is.
+    pub about: &'static str,
+}
+
+const fn name(name: &'static str, kind: &'static str, place: Where, about: &'static str) -> Name {
+    Name { name, kind, place, about }
+}
+
+/// Every name, in the order of the reference.
+pub const NAMES: &[Name] = &[
+    name(
+        "input",
+        "string",
+        Where::Loop,
+        "The run's input. In a forge's prompt: the forge's input, of the type that it declares.",
+    ),
+    name("params", "map", Where::Action, "The parameters of the chosen action, or of the tool."),
+    name("tags", "map", Where::Action, "The bodies of the reply's tags: tag → text."),
+    name("state", "map", Where::Loop, "The loop's variables."),
+    name("result", "any", Where::AfterStep, "The result of the step before."),
+    name("steps", "map", Where::Loop, "Results of earlier steps of the same list: `steps.<id>`."),
+    name("item", "any", Where::ForEach, "The element that the step runs for."),
+    name("index", "integer", Where::ForEach, "Its place, from 0."),
+    name("feedback", "list of strings", Where::Loop, "What the last iteration said to the model."),
+    name("timeline", "list", Where::Loop, "What happened, in order."),
+    name("history", "list of maps", Where::Loop, "The last actions."),
+    name("evidence", "map", Where::Loop, "Evidence by id."),
+    name("todo", "list of maps", Where::Loop, "The plan: `id`, `text`, `status`."),
+    name("tools", "list of maps", Where::Loop, "The tools that the loop offers: `name`, `description`."),
+    name(
+        "run",
+        "map",
+        Where::Loop,
+        "The run: `id`, `loop`, `iteration`, `max_iterations`, `elapsed` (seconds), `usage`, `cost_usd`, `model_calls`, `tool_calls`.",
+    ),
+    name(
+        "workspace",
+        "map",
+        Where::Loop,
+        "The workspace: `name`, `root`, and `vars`, the data under `vars` in its document.",
+    ),
+    name("now", "string", Where::Loop, "The time, in UTC."),
+    name("os", "string", Where::Loop, "The operating system."),
+    name("env", "map", Where::Loop, "The environment variables that `env` lists."),
+    name("nonce", "string", Where::Prompt, "The nonce of this turn, with which the model writes tags."),
+    name("reason", "string", Where::Finish, "Why the loop ended."),
+    name("error", "string", Where::OnError, "What went wrong."),
+    name("perception", "map", Where::Later, "What the loop is doing, as perception sees it."),
+    name("reflection", "map", Where::Later, "The last reflection."),
+    name("spin", "map", Where::Later, "What spin detection found."),
+    name("verification", "map", Where::Later, "The last verdict."),
+    name("skills", "list", Where::Later, "The skills that are loaded."),
+    name("capabilities", "map", Where::Later, "The capabilities that were found."),
+];
+
+/// The catalogue's row of a name.
+#[must_use]
+pub fn catalogued(name: &str) -> Option<&'static Name> {
+    NAMES.iter().find(|row| row.name == name)
+}
