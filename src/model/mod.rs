@@ -56,6 +56,18 @@ pub enum Protocol {
     Tools,
 }
 
+impl Protocol {
+    /// The name in documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::JsonSchema => "json_schema",
+            Self::Tools => "tools",
+        }
+    }
+}
+
 /// US dollars for a million tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

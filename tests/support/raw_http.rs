@@ -4,6 +4,7 @@
 //! a reset in the middle of a stream.
 
 #![allow(dead_code, unreachable_pub, reason = "shared: no user needs all of it")]
+#![allow(clippy::expect_used, reason = "a test ends here when its server cannot run")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -271,7 +272,11 @@ fn respond(stream: &mut TcpStream, response: &Response, shared: &Shared) -> bool
             false
         }
         Ending::Stall => {
-            while !client_left(stream, Duration::from_secs(1), shared) && !shared.stop.load(Ordering::SeqCst) {}
+            loop {
+                if client_left(stream, Duration::from_secs(1), shared) || shared.stop.load(Ordering::SeqCst) {
+                    break;
+                }
+            }
             false
         }
     }

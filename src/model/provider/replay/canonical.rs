@@ -132,9 +132,9 @@ pub(super) fn first_difference(expected: &str, got: &str) -> String {
     }
 }
 
-/// The name in `<|NAME_nonce|>`, the line that opens a section.
+/// The name in `<|NAME_{{ nonce }}|>`, the line that opens a section.
 fn section_name(line: &str) -> Option<&str> {
-    let (name, _) = line.strip_prefix("<|")?.split_once("|>")?.0.rsplit_once('_')?;
+    let (name, _) = line.strip_prefix("<|")?.split_once("_{{")?;
     (!name.ends_with("_END")).then_some(name)
 }
 
@@ -175,11 +175,11 @@ mod tests {
 
     #[test]
     fn the_difference_is_placed() {
-        let expected = "--- system\nyou\n--- now\n<|LOG_{{ nonce }}|>\nfirst\nsecond line\n";
+        let expected = "--- system\nyou\n--- now\n<|MY_LOG_{{ nonce.MY_LOG }}|>\nfirst\nsecond line\n";
         let got = expected.replace("second", "sekond");
         assert_eq!(
             first_difference(expected, &got),
-            "line 6, in section LOG\n  expected: second line\n  got:      sekond line"
+            "line 6, in section MY_LOG\n  expected: second line\n  got:      sekond line"
         );
         assert_eq!(first_difference("a\nb\n", "a\n"), "line 2\n  expected: b\n  got:      (the end)");
         let long = format!("{}X{}", "é".repeat(300), "y".repeat(300));

@@ -240,7 +240,8 @@ mod tests {
                 request: Some(describe(&long, &format!("{}\n{long}", texts[1]))),
             };
             let empty = Exchange { model: None, reply: Written::default(), request: None };
-            let file = file(vec![exchange, second, empty]);
+            let mut file = file(vec![exchange, second, empty]);
+            file.note = Some(texts.join(" words between "));
             let text = file.text();
             let parsed = serde_yaml::from_str::<RepliesFile>(&text).map_err(|error| error.to_string());
             prop_assert_eq!(&parsed, &Ok(file.clone()), "{}", text);

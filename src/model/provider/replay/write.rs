@@ -10,6 +10,9 @@ use serde_json::Value;
 use super::file::{Exchange, RepliesFile, RepliesKind, Written};
 use super::lines::{Part, RequestText};
 
+// Where a note is broken.
+const WIDTH: usize = 110;
+
 /// Everything above the exchanges.
 pub(super) fn head(file: &RepliesFile) -> String {
     let kind = match file.kind {
@@ -17,12 +20,14 @@ pub(super) fn head(file: &RepliesFile) -> String {
         RepliesKind::Recording => "recording",
     };
     let mut out = format!("kind: {kind}\n");
-    for (key, text) in [("note", &file.note), ("model", &file.model)] {
-        if let Some(text) = text {
-            field(&mut out, 0, key, text);
-        }
+    if let Some(note) = &file.note {
+        out.push_str("note: ");
+        folded(&mut out, note);
     }
-    let _ = writeln!(out, "protocol: {}", json(&serde_json::to_value(file.protocol).unwrap_or_default()));
+    if let Some(model) = &file.model {
+        field(&mut out, 0, "model", model);
+    }
+    let _ = writeln!(out, "protocol: {}", file.protocol.name());
     out
 }
 
@@ -126,6 +131,25 @@ fn scalar(out: &mut String, indent: usize, text: &str) {
     if !text.ends_with('\n') {
         out.push('\n');
     }
+}
+
+/// A long line, broken between words.
+fn folded(out: &mut String, text: &str) {
+    let is_line = text.chars().all(is_plain) && !text.contains('\t') && text.split(' ').all(|word| !word.is_empty());
+    if !is_line || text.len() < WIDTH {
+        return scalar(out, 2, text);
+    }
+    out.push_str(">-\n ");
+    let mut column = 1;
+    for word in text.split(' ') {
+        if column + word.len() >= WIDTH && column > 1 {
+            out.push_str("\n ");
+            column = 1;
+        }
+        let _ = write!(out, " {word}");
+        column += 1 + word.len();
+    }
+    out.push('\n');
 }
 
 /// Whether every YAML reader takes the character as it is, in the middle of a line.
