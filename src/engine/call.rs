@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use super::core::{LoopCore, millis};
-use super::models::ModelSlot;
+use super::models::{MODEL_HELP, ModelSlot};
 use crate::event::{CallPurpose, Event, ExitReason};
-use crate::model::{EncodeCache, ModelError, Reply, Request, Sink, retry};
+use crate::model::{EncodeCache, ErrorClass, ModelError, Reply, Request, Sink, retry};
 use crate::verb::{Phase, StepFailure};
 
 /// What a model call is for.
@@ -124,7 +124,11 @@ impl LoopCore {
 
     /// A model's failure in the operator's words.
     pub(super) fn explain(&self, error: &ModelError) -> String {
-        format!("the model call failed ({}): {}", error.class.name(), error.message)
+        let words = format!("the model call failed ({}): {}", error.class.name(), error.message);
+        if error.class == ErrorClass::Mismatch {
+            return format!("{words}\nFor any other request a model is needed:\n{MODEL_HELP}");
+        }
+        words
     }
 }
 

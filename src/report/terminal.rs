@@ -11,6 +11,9 @@ use crate::event::{Envelope, Event, ExitReason, ReplySource, StepStatus, Subscri
 /// The longest text of one line.
 const WIDE: usize = 160;
 
+/// Verbs that have a line of their own, from an event.
+const SHOWN_VERBS: [&str; 6] = ["answer", "artifact", "ask", "emit", "status", "thought"];
+
 /// The terminal view.
 pub struct Terminal {
     view: Arc<Mutex<View>>,
@@ -172,10 +175,10 @@ impl View {
         );
         let cost =
             cost_usd.map_or("cost unknown: no price is set".to_owned(), |usd| format!("cost {}", figures::money(usd)));
-        let by_model = self.source == ReplySource::Model;
-        if by_model {
+        // Nobody pays for a script, and it counts tokens only where its author made some up.
+        if self.source == ReplySource::Model {
             self.line(Look::Dim, &format!("{}; {cost}", figures::tokens(*usage)));
-        } else {
+        } else if usage.total() > 0 {
             self.line(Look::Dim, &figures::tokens(*usage));
         }
         if let Some(who) = answered_by(&self.source) {
@@ -192,7 +195,7 @@ impl View {
                 let about = if *estimated { "about " } else { "" };
                 let tokens = figures::grouped(*tokens as u64);
                 self.detail(&format!(
-                    "prompt: {} in {}, {about}{tokens} tokens, {} as before",
+                    "prompt: {} in {}, {about}{tokens} tokens, {} unchanged",
                     figures::size(*bytes),
                     figures::count(u32::try_from(sections.len()).unwrap_or(u32::MAX), "section"),
                     figures::size(*shared_prefix),
@@ -225,6 +228,7 @@ impl View {
                     }
                     None => {
                         self.screen.ready(&format!("call {call}"));
+                        let message = one_line(&message, 100);
                         self.line(Look::Bad, &format!("  ! model call failed ({class}): {message}"));
                     }
                 }
@@ -251,6 +255,8 @@ impl View {
         let time = figures::time(ms);
         let path = escape(path);
         match status {
+            // What these did has just been shown.
+            StepStatus::Ok if SHOWN_VERBS.contains(&verb) => self.detail(&format!("  {verb} ({path}, {time})")),
             StepStatus::Ok => self.line(Look::Dim, &format!("    {verb} ({path}, {time})")),
             StepStatus::Skipped => self.detail(&format!("  {verb} skipped ({path})")),
             StepStatus::Cancelled => self.line(Look::Warning, &format!("    {verb} cancelled ({path}, {time})")),

@@ -2,8 +2,20 @@
 
 use super::Folder;
 
-const COMMANDS: &[&[&str]] =
-    &[&[], &["check"], &["debug"], &["debug", "extract"], &["init"], &["new"], &["new", "loop"], &["schema"]];
+const COMMANDS: &[&[&str]] = &[
+    &[],
+    &["check"],
+    &["debug"],
+    &["debug", "extract"],
+    &["init"],
+    &["model"],
+    &["model", "ask"],
+    &["new"],
+    &["new", "loop"],
+    &["render"],
+    &["run"],
+    &["schema"],
+];
 
 #[test]
 fn every_command_has_help_and_every_leaf_an_example() {

@@ -3,8 +3,10 @@
 mod check;
 mod extract;
 mod help;
+mod init;
 mod model_ask;
 mod output;
+mod run;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

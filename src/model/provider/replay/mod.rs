@@ -69,6 +69,7 @@ impl Replay {
     /// # Errors
     /// The file cannot be read or is no such file.
     pub fn open(path: &Path, mode: Mode) -> Result<Self, ModelSetupError> {
+        let path = from_here(path);
         let file = RepliesFile::read(path)?;
         let shown = path.display().to_string();
         let fail = |reason: String| ModelSetupError::Replies { path: shown.clone(), reason };
@@ -151,6 +152,11 @@ impl Replay {
         };
         ModelError::new(ErrorClass::Mismatch, message)
     }
+}
+
+/// The path from the working folder, where the file lies below it: what a person would type.
+fn from_here(path: &Path) -> &Path {
+    std::env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
 impl Provider for Replay {
