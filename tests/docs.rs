@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::cli::Folder;
+use crate::raw_http::{Response, Server};
 
 /// A fenced block of a page.
 struct Block {
@@ -85,6 +86,44 @@ fn the_documents_on_the_pages_pass_check() {
 fn the_documents_of_the_repository_pass_check() {
     let done = Folder::new(&[]).run(&["--workspace", env!("CARGO_MANIFEST_DIR"), "check"]);
     assert_eq!(done.code, Some(0), "{}{}", done.stdout, done.stderr);
+}
+
+/// The documents of a page in a workspace whose model is this server.
+fn workspace_of(page: &str, server: &Server) -> Folder {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page)).unwrap();
+    let folder = Folder::new(&[]);
+    for block in blocks(&text).into_iter().filter(|block| block.info == "yaml") {
+        folder.write(&file_name(&block).unwrap(), block.text);
+    }
+    let base_url = server.base_url();
+    let model = format!("{{ provider: openai, model: m, base_url: \"{base_url}\" }}");
+    folder
+        .write("loopwright.yaml", format!("kind: workspace\nmodels: {{ local: {model} }}\ntiers: {{ main: local }}\n"));
+    folder
+}
+
+#[test]
+fn the_loop_of_the_page_on_concepts_does_what_the_page_says() {
+    let server = Server::scripted(vec![
+        Response::says(r#"{"@action": "file_ticket", "queue": "money", "reason": "charged twice"}"#),
+        Response::says(r#"{"@action": "file_ticket", "queue": "billing", "reason": "charged twice"}"#),
+    ]);
+    let folder = workspace_of("concepts.md", &server);
+    let done = folder.run(&["run", "triage", "--input", "I was charged twice."]).exits(0);
+    assert_eq!(done.stdout.trim(), "Goes to billing: charged twice");
+    let second = String::from_utf8(server.seen()[1].body.clone()).unwrap();
+    assert!(second.contains("queue is billing, bugs or other"), "the refusal goes back to the model: {second}");
+}
+
+#[test]
+fn the_loop_of_the_page_on_templates_keeps_types() {
+    let note = |word: &str| Response::says(&format!(r#"{{"@action": "note", "word": "{word}"}}"#));
+    let server = Server::scripted(vec![note("red"), note("x"), note("green"), note("blue")]);
+    let folder = workspace_of("templates.md", &server);
+    let done = folder.run(&["run", "two_rules", "--input", "red x green blue"]).exits(0);
+    assert_eq!(done.stdout.trim(), "red, green, blue");
+    let bodies: Vec<String> = server.seen().into_iter().map(|seen| String::from_utf8(seen.body).unwrap()).collect();
+    assert!(bodies[2].contains("`x` is too short") && bodies[3].contains("2 words so far"), "{bodies:?}");
 }
 
 /// `loopwright SUBCOMMAND …` in code spans and in blocks of commands.

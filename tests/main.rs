@@ -1,5 +1,7 @@
 //! Integration tests.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic as tests do")]
+
 mod architecture;
 mod cli;
 mod docs;
