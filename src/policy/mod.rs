@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 pub use capture::Captured;
 pub use error::AccessError;
-pub use files::{Contents, Inside};
+pub use files::Inside;
 pub use network::{HttpRequest, HttpResponse, Reach};
 pub use process::{Finished, Program};
 

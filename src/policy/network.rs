@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{
-    ACCEPT, ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, USER_AGENT,
+    ACCEPT, ACCEPT_LANGUAGE, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
+    LOCATION, TRANSFER_ENCODING, USER_AGENT,
 };
 use reqwest::{Client, Method, StatusCode, Url};
 
@@ -22,6 +23,9 @@ const TOOL: &str = "http_request";
 
 /// Headers that may go to another host than they were written for.
 const HARMLESS: [HeaderName; 4] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT, CONTENT_TYPE];
+
+/// Headers that say where a request goes and where it ends.
+const FRAMING: [HeaderName; 4] = [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION];
 
 /// How far a request may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +200,7 @@ impl Access {
         let mut url = parse(&request.url)?;
         let mut method = Method::from_bytes(request.method.to_ascii_uppercase().as_bytes())
             .map_err(|_| AccessError::Network(format!("`{}` is no HTTP method", request.method)))?;
-        let mut headers = headers(&request.headers)?;
+        let mut headers = headers(&request.headers, request.reach)?;
         let mut body = request.body.clone();
         let mut hop = 0;
         loop {
@@ -276,13 +280,19 @@ fn parse(url: &str) -> Result<Url, AccessError> {
     }
 }
 
-fn headers(given: &[(String, String)]) -> Result<HeaderMap, AccessError> {
+fn headers(given: &[(String, String)], reach: Reach) -> Result<HeaderMap, AccessError> {
     let mut headers = HeaderMap::new();
     for (name, value) in given {
         let bad = |what: &str| {
             AccessError::Network(format!("The {what} of header `{name}` has characters that headers cannot have"))
         };
         let key: HeaderName = name.parse().map_err(|_| bad("name"))?;
+        // With another `Host` a server that may be reached could pass the request on to one that may not.
+        if reach == Reach::Policy && (FRAMING.contains(&key) || key.as_str().starts_with("proxy-")) {
+            return Err(AccessError::Network(format!(
+                "The header `{name}` cannot be set: it says where and how the request goes"
+            )));
+        }
         headers.append(key, HeaderValue::from_str(value).map_err(|_| bad("value"))?);
     }
     Ok(headers)

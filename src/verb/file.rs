@@ -1,6 +1,8 @@
 //! Files inside the workspace's roots: `read`, `write`, `artifact`.
 
 use std::borrow::Cow;
+use std::io::{BufRead, BufReader};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use minijinja::Value;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,11 +10,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 
-use super::shape::{decode_string_or, plain, string_or};
+use super::shape::{blocking, decode_string_or, plain, string_or};
 use super::{Group, StepContext, StepFailure, Verb};
 use crate::document::Templated;
 use crate::event::Event;
-use crate::policy::Inside;
 use crate::syntax::{Raw, decode_within};
 
 /// The most bytes of a file that `read` gives unless it is told otherwise.
@@ -38,7 +39,7 @@ struct ReadArgs {
     /// How many lines. Default: all.
     #[serde(default)]
     limit: Option<Templated<Option<u64>>>,
-    /// The most bytes that are read. Default: 1048576.
+    /// The most bytes of text. Default: 1048576.
     #[serde(default)]
     max_bytes: Option<Templated<Option<usize>>>,
 }
@@ -72,30 +73,72 @@ impl Verb for Read {
         let offset = optional(cx, self.0.offset.as_ref())?.unwrap_or(1).max(1);
         let limit = optional(cx, self.0.limit.as_ref())?.unwrap_or(u64::MAX);
         let max = optional(cx, self.0.max_bytes.as_ref())?.unwrap_or(READ_MAX);
-        let contents = cx.access.read(&path, max)?;
-        let text = as_text(&path, &contents.bytes)?;
-        let mut lines = 0u64;
-        let mut shown = String::new();
-        let mut rest = false;
-        for (number, line) in (1u64..).zip(text.split_inclusive('\n')) {
-            if number < offset {
-                continue;
-            }
-            if lines == limit {
-                rest = true;
+        let access = cx.access.clone();
+        blocking(move |stop| {
+            let file = BufReader::new(access.open(&path)?);
+            let part = lines(file, offset, limit, max, stop).map_err(|error| match error {
+                Unreadable::Binary => StepFailure::new(format!("`{}` is a binary file, not a text", path.shown())),
+                Unreadable::Io(error) => StepFailure::new(format!("Cannot read `{}`: {error}", path.shown())),
+            })?;
+            Ok(json!({
+                "path": path.shown(),
+                "text": String::from_utf8_lossy(&part.bytes),
+                "first_line": offset,
+                "lines": part.lines,
+                "truncated": part.more,
+            }))
+        })
+        .await
+    }
+}
+
+/// Some lines of a file.
+struct Part {
+    bytes: Vec<u8>,
+    lines: u64,
+    more: bool,
+}
+
+enum Unreadable {
+    Binary,
+    Io(std::io::Error),
+}
+
+/// `limit` lines from `offset` on, at most `max` bytes of them. A line may be of any length.
+fn lines(mut file: impl BufRead, offset: u64, limit: u64, max: usize, stop: &AtomicBool) -> Result<Part, Unreadable> {
+    let mut part = Part { bytes: Vec::new(), lines: 0, more: false };
+    let (mut number, mut in_line, mut first) = (1, false, true);
+    while !stop.load(Ordering::Relaxed) {
+        let buffer = file.fill_buf().map_err(Unreadable::Io)?;
+        if std::mem::take(&mut first) && memchr::memchr(0, &buffer[..buffer.len().min(SNIFFED)]).is_some() {
+            return Err(Unreadable::Binary);
+        }
+        if buffer.is_empty() {
+            break;
+        }
+        let (piece, ends) = match memchr::memchr(b'\n', buffer) {
+            Some(at) => (&buffer[..=at], true),
+            None => (buffer, false),
+        };
+        let length = piece.len();
+        if number >= offset {
+            let room = max - part.bytes.len();
+            if (!in_line && part.lines == limit) || room == 0 {
+                part.more = true;
                 break;
             }
-            lines += 1;
-            shown.push_str(line);
+            part.lines += u64::from(!in_line);
+            part.bytes.extend_from_slice(&piece[..length.min(room)]);
+            if length > room {
+                part.more = true;
+                break;
+            }
         }
-        Ok(plain(&json!({
-            "path": path.shown(),
-            "text": shown,
-            "first_line": offset,
-            "lines": lines,
-            "truncated": rest || contents.more,
-        })))
+        in_line = !ends;
+        number += u64::from(ends);
+        file.consume(length);
     }
+    Ok(part)
 }
 
 fn optional<T>(cx: &StepContext<'_>, argument: Option<&Templated<Option<T>>>) -> Result<Option<T>, StepFailure>
@@ -103,14 +146,6 @@ where
     T: serde::de::DeserializeOwned + Clone,
 {
     argument.map_or(Ok(None), |argument| cx.get(argument))
-}
-
-/// A file's text; bytes that are no UTF-8 are replaced, and what is no text at all is refused.
-fn as_text<'a>(path: &Inside, bytes: &'a [u8]) -> Result<Cow<'a, str>, StepFailure> {
-    if bytes[..bytes.len().min(SNIFFED)].contains(&0) {
-        return Err(StepFailure::new(format!("`{}` is a binary file, not a text", path.shown())));
-    }
-    Ok(String::from_utf8_lossy(bytes))
 }
 
 /// Writes a file, or replaces a part of it.

@@ -40,7 +40,7 @@ struct HttpArgs {
     method: Option<Templated<Method>>,
     /// Headers: name → value. They go to this host only, also when it redirects.
     #[serde(default)]
-    headers: IndexMap<String, String>,
+    headers: Option<Templated<IndexMap<String, String>>>,
     /// Query parameters: name → value; a list gives the name once for each item, and none leaves it out.
     #[serde(default)]
     query: IndexMap<String, serde_json::Value>,
@@ -156,8 +156,14 @@ fn parsed(response: &HttpResponse) -> Option<serde_json::Value> {
 impl HttpArgs {
     fn request(&self, cx: &StepContext<'_>) -> Result<HttpRequest, StepFailure> {
         let url = self.full_url(cx)?;
-        let headers = self.headers.iter().map(|(name, value)| Ok((name.clone(), cx.text(value)?)));
-        let mut headers = headers.collect::<Result<Vec<_>, StepFailure>>()?;
+        let mut headers: Vec<(String, String)> = match &self.headers {
+            None => Vec::new(),
+            Some(Templated::Literal(map)) => {
+                let rendered = map.iter().map(|(name, value)| Ok((name.clone(), cx.text(value)?)));
+                rendered.collect::<Result<_, StepFailure>>()?
+            }
+            Some(template) => cx.get(template)?.into_iter().collect(),
+        };
         let body = match (&self.json, &self.body) {
             (Some(source), _) => {
                 if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {

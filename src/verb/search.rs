@@ -1,8 +1,7 @@
 //! Looking through files inside the workspace's roots: `list`, `grep`.
 
 use std::borrow::Cow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use minijinja::Value;
 use regex::RegexBuilder;
@@ -10,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 
-use super::shape::{Strings, decode_string_or, plain, string_or};
+use super::shape::{Strings, blocking, decode_string_or, string_or};
 use super::{Group, StepContext, StepFailure, Verb};
 use crate::document::{Effect, Templated};
 use crate::policy::{Access, AccessError, Inside};
@@ -19,8 +18,8 @@ use crate::policy::{Access, AccessError, Inside};
 const LIST_MAX: usize = 1000;
 /// The most lines that `grep` gives unless it is told otherwise.
 const GREP_MAX: usize = 200;
-/// Larger files are data, not text that a person wrote.
-const FILE_MAX: usize = 8 << 20;
+/// Of larger files the start is searched.
+const FILE_MAX: usize = 64 << 20;
 /// The most characters of a line that are shown.
 const LINE_MAX: usize = 400;
 
@@ -131,7 +130,7 @@ impl Verb for List {
         let args = &self.0;
         let max = maximum(cx, args.max.as_ref(), LIST_MAX)?;
         let files = Files::new(cx, &args.path, &args.glob, args.obey_policy)?;
-        search(move |stop| {
+        blocking(move |stop| {
             let mut paths = Vec::new();
             for file in files.walk()?.take_while(|_| !stop.load(Ordering::Relaxed)) {
                 if paths.len() == max {
@@ -158,14 +157,16 @@ impl Verb for Grep {
             .map_err(|e| StepFailure::new(format!("the pattern is no regular expression: {e}")))?;
         let max = maximum(cx, args.max.as_ref(), GREP_MAX)?;
         let files = Files::new(cx, &args.path, &args.glob, args.obey_policy)?;
-        search(move |stop| {
+        blocking(move |stop| {
             let mut matches = Vec::new();
+            let mut truncated = false;
             for file in files.walk()? {
                 // A file that cannot be read is one without matches.
                 let Ok(contents) = files.access.read(&file, FILE_MAX) else { continue };
                 if memchr::memchr(0, &contents.bytes).is_some() {
                     continue;
                 }
+                truncated |= contents.more;
                 let text = String::from_utf8_lossy(&contents.bytes);
                 for (number, line) in (1..).zip(text.lines()) {
                     if stop.load(Ordering::Relaxed) {
@@ -180,7 +181,7 @@ impl Verb for Grep {
                     matches.push(json!({ "path": file.shown(), "line": number, "text": cut(line) }));
                 }
             }
-            Ok(json!({ "matches": matches, "truncated": false }))
+            Ok(json!({ "matches": matches, "truncated": truncated }))
         })
         .await
     }
@@ -223,29 +224,5 @@ impl Files {
             self.access.decide("read_file", &params, Effect::Pure).0 == crate::document::Decision::Allow
         };
         Ok(self.access.walk(&self.start, &self.globs)?.filter(move |file| !self.obey_policy || may_read(file)))
-    }
-}
-
-/// Tells a search that nobody waits for it any more.
-struct StopOnDrop(Arc<AtomicBool>);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Searches on a thread of its own, which stops when the step is dropped.
-async fn search<F>(work: F) -> Result<Value, StepFailure>
-where
-    F: FnOnce(&AtomicBool) -> Result<serde_json::Value, AccessError> + Send + 'static,
-{
-    let guard = StopOnDrop(Arc::default());
-    let stop = Arc::clone(&guard.0);
-    let result = tokio::task::spawn_blocking(move || work(&stop)).await;
-    drop(guard);
-    match result {
-        Ok(found) => Ok(plain(&found?)),
-        Err(error) => Err(StepFailure::new(format!("the search broke off: {error}"))),
     }
 }

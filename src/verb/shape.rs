@@ -1,6 +1,8 @@
 //! Shapes of arguments that several verbs share, and plain copies of values.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use minijinja::Value;
 use minijinja::value::{Serde, ValueKind};
@@ -124,4 +126,28 @@ pub(super) fn json(value: &Value) -> Result<serde_json::Value, StepFailure> {
 /// See [`json`]; back as a value.
 pub(super) fn plain(json: &serde_json::Value) -> Value {
     Value::from(Serde(json))
+}
+
+/// Tells work on another thread that nobody waits for it any more.
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Works with files on a thread where it may block. The work watches the flag, which is set when the step is dropped.
+pub(super) async fn blocking<F>(work: F) -> Result<Value, StepFailure>
+where
+    F: FnOnce(&AtomicBool) -> Result<serde_json::Value, StepFailure> + Send + 'static,
+{
+    let guard = StopOnDrop(Arc::default());
+    let stop = Arc::clone(&guard.0);
+    let result = tokio::task::spawn_blocking(move || work(&stop)).await;
+    drop(guard);
+    match result {
+        Ok(found) => Ok(plain(&found?)),
+        Err(error) => Err(StepFailure::new(format!("the work broke off: {error}"))),
+    }
 }

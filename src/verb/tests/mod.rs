@@ -6,3 +6,4 @@ mod http;
 mod run;
 mod state_and_user;
 mod support;
+mod tools;

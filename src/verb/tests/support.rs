@@ -113,6 +113,12 @@ impl World {
         self
     }
 
+    /// Notes a step's result, as the engine does.
+    pub(super) fn with_step(mut self, id: Option<&str>, result: &serde_json::Value) -> Self {
+        self.frame.step_result(id, Value::from(Serde(result)));
+        self
+    }
+
     /// Runs `verb: arguments`.
     pub(super) async fn run(&self, verb: &str, args: serde_json::Value) -> Result<serde_json::Value, String> {
         let step = step(verb, &args).map_err(|found| format!("{found:?}"))?;
