@@ -25,7 +25,7 @@ pub(super) enum Quote {
     Double,
     /// `'`
     Single,
-    /// `` ` ``
+    /// `` ` ``, also closed by the acute accent that some write for it.
     Backtick,
     /// Typographic double quotes.
     SmartDouble,
@@ -39,7 +39,7 @@ impl Quote {
         match c {
             '"' => Some(Self::Double),
             '\'' => Some(Self::Single),
-            '`' => Some(Self::Backtick),
+            '`' | '\u{b4}' => Some(Self::Backtick),
             '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{ff02}' => Some(Self::SmartDouble),
             '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{ff07}' => Some(Self::SmartSingle),
             _ => None,
@@ -74,7 +74,7 @@ impl Quote {
         let found = match self {
             Self::Double => memchr::memchr2(b'"', b'\\', bytes),
             Self::Single => memchr::memchr2(b'\'', b'\\', bytes),
-            Self::Backtick => memchr::memchr2(b'`', b'\\', bytes),
+            Self::Backtick => text.find(['`', '\u{b4}', '\\']),
             Self::SmartDouble | Self::SmartSingle => {
                 text.char_indices().find(|&(_, c)| c == '\\' || self.closed_by(c)).map(|(at, _)| at)
             }

@@ -19,22 +19,27 @@ pub fn extract(raw: &str, finish: Finish, grammar: &Grammar) -> Result<Extracted
     for region in Regions::new(raw, grammar, finish == Finish::Stop) {
         found.take(raw, region, finish, grammar)?;
     }
-    let Found { chosen, unknown, tags, repairs, warnings } = found;
+    let Found { chosen, unknown, other_key, tags, repairs, warnings } = found;
     let Some((name, members)) = chosen else {
         return Err(match unknown {
             Some(word) => message::unknown_action(&word, grammar),
-            None => message::no_action(finish, raw.contains("@action"), grammar),
+            None => message::no_action(finish, raw.contains("@action"), other_key.as_deref(), grammar),
         });
     };
     let cut = finish == Finish::Length;
     complete(&name, Call { members, tags, repairs, warnings, cut }, grammar)
 }
 
+/// An object that names its action under another key does so among its first keys.
+const FIRST_KEYS: usize = 4;
+
 /// What the regions so far have given.
 #[derive(Default)]
 struct Found {
     chosen: Option<(String, Map<String, Value>)>,
     unknown: Option<String>,
+    /// A key other than `@action` that named an offered action.
+    other_key: Option<String>,
     tags: IndexMap<String, String>,
     repairs: Vec<Repair>,
     warnings: Vec<String>,
@@ -61,7 +66,14 @@ impl Found {
     }
 
     fn object(&mut self, raw: &str, object: Object, grammar: &Grammar) -> Result<(), Rejection> {
-        let Some(word) = object.members.get("@action") else { return Ok(()) };
+        let Some(word) = object.members.get("@action") else {
+            let names_action =
+                |(_, value): &(&String, &Value)| value.as_str().is_some_and(|w| grammar.find(w).is_some());
+            if let Some((key, _)) = object.members.iter().take(FIRST_KEYS).find(names_action) {
+                self.other_key.get_or_insert_with(|| key.clone());
+            }
+            return Ok(());
+        };
         if let Some((chosen, _)) = &self.chosen {
             let warning = format!("The reply has more than one action; only the first, `{chosen}`, counts.");
             if !self.warnings.contains(&warning) {

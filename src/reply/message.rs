@@ -23,15 +23,18 @@ fn allowed(grammar: &Grammar) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-pub(super) fn no_action(finish: Finish, only_in_tag: bool, grammar: &Grammar) -> Rejection {
+pub(super) fn no_action(finish: Finish, hidden: bool, other_key: Option<&str>, grammar: &Grammar) -> Rejection {
     let cut =
         if finish == Finish::Length { " The reply hit the length limit before it came to one; be brief." } else { "" };
-    let hidden = if only_in_tag { " One inside a tag, a string or reasoning does not count." } else { "" };
+    let hidden = if hidden { " One inside a tag, a string or reasoning does not count." } else { "" };
+    let key = other_key.map_or_else(String::new, |key| {
+        format!(" The key that names the action is \"@action\", not \"{}\".", shorten(key))
+    });
     rejection(
         RejectClass::NoAction,
         None,
         format!(
-            "The reply has no action.{cut}{hidden} Write exactly one JSON object whose own top level has \
+            "The reply has no action.{cut}{key}{hidden} Write exactly one JSON object whose own top level has \
              \"@action\" with one of: {}.",
             allowed(grammar)
         ),

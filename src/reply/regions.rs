@@ -51,7 +51,7 @@ pub(super) struct Regions<'a> {
 
 /// What may be read in vain, in bytes: a fixed part, so that short replies never run out, and some for the length.
 pub(super) fn fuel_for(length: usize) -> usize {
-    const BASE: usize = 8 << 20;
+    const BASE: usize = 4 << 20;
     BASE + 2 * length
 }
 
