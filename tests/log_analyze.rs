@@ -216,3 +216,16 @@ fn without_a_log_there_is_nothing_to_do() {
     assert!(done.stderr.contains("There is no log to analyse."), "{}", done.stderr);
     assert_eq!(of_kind(&events(&folder), "run_finished")[0]["reason"], "done");
 }
+
+#[test]
+fn under_native_tools_the_description_names_the_tag() {
+    let server = Server::scripted(vec![Response::status(500)]);
+    let folder = with_model(&server);
+    folder.write("loopwright.yaml", folder.read("loopwright.yaml").replace("model: m,", "model: m, protocol: tools,"));
+    let prompt = folder.run(&["render", "log_analyze", "--input", "@auth.log", "--format", "json"]).exits(0).json();
+    let answer = prompt["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "directly_answer").unwrap();
+    let description = answer["description"].as_str().unwrap();
+    assert!(description.ends_with("\nTag FINAL_ANSWER (required): The whole report in Markdown."), "{description}");
+    let system = prompt["system"].as_str().unwrap();
+    assert!(system.contains("call exactly one of the functions") && !system.contains("<|SCHEMA_"), "{system}");
+}

@@ -166,8 +166,17 @@ impl ActionProgram {
         !matches!(self.kind, ActionKind::Builtin(Builtin::DirectlyCallTool | Builtin::RequireTool))
     }
 
+    /// The action as a native tool. Its tags have no place in the parameters, so the description names them.
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: self.name.clone(), description: self.description.clone(), params: self.params.clone() }
+        let mut description = self.description.clone();
+        for (name, tag) in &self.tags {
+            let need = if tag.required { "required" } else { "optional" };
+            description.push_str(&format!("\nTag {name} ({need})"));
+            if let Some(words) = &tag.description {
+                description.push_str(&format!(": {words}"));
+            }
+        }
+        ToolSpec { name: self.name.clone(), description, params: self.params.clone() }
     }
 }
 
