@@ -108,14 +108,16 @@ impl<'a> NodeDeserializer<'a> {
         }
     }
 
+    /// A text, in the visitor's own words for what it wants, such as "a duration like `10m`".
     fn text<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
-        match &self.node.value {
-            Value::String(text) => visitor.visit_str(text),
-            Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::Float(_) => {
-                Err(self.wrong("a string").help(Some("put the value in quotes".to_owned())))
-            }
-            _ => Err(self.wrong("a string")),
+        if let Value::String(text) = &self.node.value {
+            return visitor.visit_str(text);
         }
+        let wanted = words::wanted(&visitor);
+        let error = self.wrong(&wanted);
+        let unquoted = matches!(&self.node.value, Value::Bool(_) | Value::Int(_) | Value::UInt(_) | Value::Float(_));
+        let help = (unquoted && wanted == "a string").then(|| "put the value in quotes".to_owned());
+        Err(error.help(help))
     }
 
     fn boolean<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {

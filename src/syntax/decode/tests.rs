@@ -97,6 +97,7 @@ fn each_mistake_is_named_at_its_place() {
         ("name: a b", "1:7 invalid-value", "a name has no spaces"),
         ("pair: [1]", "1:7 invalid-value", "found 1 items"),
         ("trys: 1", "1:1 unknown-key", "unknown key `trys`; did you mean `tries`?"),
+        ("“tries”: 1", "1:1 unknown-key", "U+201C"),
         ("zebra: 1", "1:1 unknown-key", "expected one of `tries`, `ratio`"),
         ("inner: {a: {size: 1, tries: 2}}", "1:22 unknown-key", "`tries` belongs outside `a`"),
     ] {

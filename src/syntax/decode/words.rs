@@ -1,9 +1,12 @@
 //! The words of decoding errors: what was expected, what was found, and what to write instead.
 
-use serde::de::Unexpected;
+use serde::de::{Expected, Unexpected};
 
 use crate::diag::{did_you_mean, list_words};
 use crate::syntax::{Node, Style, Value};
+
+/// Quotes, dashes and spaces that word processors and web pages put into text, and no key contains.
+const ODD: &[char] = &['“', '”', '„', '‘', '’', '–', '—', '\u{a0}', '\u{200b}', '\u{202f}', '\u{feff}'];
 
 /// The longest text that a message repeats. Longer ones are likelier to be secrets or prompts than typing errors.
 const SHOWN: usize = 24;
@@ -23,6 +26,11 @@ pub(super) fn expected(rust: &str) -> String {
         _ => rust,
     };
     words.to_owned()
+}
+
+/// What a visitor says that it wants.
+pub(super) fn wanted(visitor: &dyn Expected) -> String {
+    expected(&visitor.to_string())
 }
 
 /// The range of a Rust integer type, as words after "an integer".
@@ -107,6 +115,9 @@ pub(super) fn help_for_null(expected: &str) -> Option<String> {
 }
 
 pub(super) fn unknown_key_help(key: &str, known: &[&str]) -> String {
+    if let Some(odd) = key.chars().find(|c| ODD.contains(c)) {
+        return format!("the key contains `{odd}` (U+{:04X}), which a text editor put there; type it anew", odd as u32);
+    }
     match did_you_mean(key, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "no keys are allowed here".to_owned(),

@@ -133,9 +133,10 @@ impl<'a> Scene<'a> {
             return self.no_value();
         }
         if message.starts_with("unexpected key or value") {
-            return self
-                .syntax("text after a complete value")
-                .help("write one `key = value` on a line; if the text belongs to the value, put the whole value in double quotes");
+            return self.after_value();
+        }
+        if message.starts_with("missing comma") {
+            return self.syntax("two values without a comma between them").help("separate items with `, `");
         }
         if self.before().trim_end().ends_with('=') {
             return self.bad_value(message);
@@ -149,7 +150,7 @@ impl<'a> Scene<'a> {
         let name = key.trim_matches(['"', '\'']);
         let finding = self
             .finding(codes::DUPLICATE_KEY, key.len(), format!("key `{name}` is written twice"))
-            .help(format!("remove one of the two `{name}`"));
+            .help(self.duplicate_help(name));
         match self.first_written(name) {
             Some(start) => {
                 let span = Span::new(self.source, offset(start), offset(start + name.len()));
@@ -157,6 +158,25 @@ impl<'a> Scene<'a> {
             }
             None => finding,
         }
+    }
+
+    fn duplicate_help(&self, name: &str) -> String {
+        if self.before().trim_start().starts_with('[') {
+            format!("keep all keys of `{name}` together under one `[{name}]`")
+        } else {
+            format!("remove one of the two `{name}`")
+        }
+    }
+
+    /// Text after a value that was complete, often because a quote inside it ended it.
+    fn after_value(&self) -> Diagnostic {
+        let value = self.before().split_once('=').map_or("", |(_, value)| value.trim_start());
+        let help = match value.chars().next() {
+            Some('"') => "write `\\\"` for a quote inside double quotes, or put the whole value in single quotes",
+            Some('\'') => "put the whole value in double quotes if an apostrophe belongs to it",
+            _ => "write one `key = value` on a line; put a text in quotes",
+        };
+        self.syntax("text after a complete value").help(help)
     }
 
     /// Where the same key stands above, as far as can be told from the lines alone.

@@ -132,16 +132,16 @@ impl Reader<'_> {
     }
 
     fn float(&mut self, digits: &str, span: Span) -> Node {
-        if let Ok(number) = digits.parse::<f64>()
-            && number.is_finite()
-        {
-            return Node::new(Value::Float(number), span, Style::Plain);
-        }
-        // A number that is not one at all is a syntax error, which is reported elsewhere.
-        let written = self.slice(span).trim_start_matches(['+', '-']);
-        let named = matches!(written, "inf" | "nan");
-        if named || written.starts_with(|c: char| c.is_ascii_digit()) {
-            let message = format!("`{}` is not a finite number", self.slice(span));
+        let number = match digits.parse::<f64>() {
+            Ok(number) if number.is_finite() => return Node::new(Value::Float(number), span, Style::Plain),
+            Ok(number) => Some(number),
+            Err(_) => None,
+        };
+        let written = self.slice(span);
+        // What is no number at all is a syntax error, which is reported elsewhere.
+        let named = matches!(written.trim_start_matches(['+', '-']), "inf" | "nan");
+        if named || number.is_some_and(f64::is_infinite) {
+            let message = format!("`{written}` is not a finite number");
             self.found.push(
                 Diagnostic::error(codes::NON_FINITE_NUMBER, span, message)
                     .help("write a number, or leave the key out if there is no limit"),
@@ -155,3 +155,6 @@ impl Reader<'_> {
 fn offset(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests;

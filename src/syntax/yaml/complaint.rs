@@ -90,7 +90,7 @@ impl Scene<'_> {
             return tab;
         }
         match kind {
-            K::RecursionLimitExceeded => self.finding(codes::TOO_DEEP, "values are nested too deeply"),
+            K::RecursionLimitExceeded => super::too_deep(self.here()),
             K::UnexpectedCharacter { character } => self.unexpected_character(*character),
             K::UnknownQuotedScalarEscape
             | K::InvalidQuotedScalarHexEscape
@@ -159,6 +159,9 @@ impl Scene<'_> {
         let start = opener.start as usize;
         let open = self.text[start..].chars().next().unwrap_or('[');
         let close = closing(open);
+        if self.at == start {
+            return self.syntax(format!("`{open}` is never closed")).help(format!("add `{close}`, or {QUOTE}"));
+        }
         if self.text[start..self.at].contains('\n') {
             let here = self.here();
             return Diagnostic::error(

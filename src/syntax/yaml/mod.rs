@@ -31,6 +31,9 @@ pub(super) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics)
         emit_anchor_events: true,
         emit_comments: false,
         emit_unresolved_aliases: true,
+        // Our own limit counts both together and speaks first, unless the scanner looks far ahead.
+        flow_nesting_limit: MAX_DEPTH + 1,
+        block_nesting_limit: MAX_DEPTH + 1,
     };
     for event in Parser::new_from_str_with_options(text, options) {
         match event {
@@ -50,6 +53,11 @@ pub(super) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics)
         }
     }
     builder.finish()
+}
+
+fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::error(codes::TOO_DEEP, span, format!("values are nested more than {MAX_DEPTH} levels deep"))
+        .help("flatten the document")
 }
 
 /// Reading cannot go on; the reason has been reported.
@@ -162,14 +170,7 @@ impl Builder<'_> {
 
     fn open(&mut self, start: Span, anchor: usize, style: StructureStyle, kind: Kind) -> Result<(), Stop> {
         if self.stack.len() >= MAX_DEPTH {
-            self.diagnostics.push(
-                Diagnostic::error(
-                    codes::TOO_DEEP,
-                    start.at_start(),
-                    format!("values are nested more than {MAX_DEPTH} levels deep"),
-                )
-                .help("flatten the document"),
-            );
+            self.diagnostics.push(too_deep(start.at_start()));
             return Err(Stop);
         }
         let flow = style == StructureStyle::Flow;
