@@ -7,8 +7,8 @@ mod suggest;
 
 use std::collections::HashSet;
 
-pub use codes::{Code, CodeInfo};
-pub use source_map::{Position, Region, SourceId, SourceMap, Span};
+pub use codes::Code;
+pub use source_map::{SourceId, SourceMap, Span};
 pub use suggest::{did_you_mean, list_words};
 
 /// How bad a finding is.

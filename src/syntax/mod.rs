@@ -10,7 +10,7 @@ mod yaml;
 
 use std::path::Path;
 
-pub use decode::{DecodeError, decode, decode_partial, decode_within};
+pub use decode::{decode, decode_partial, decode_within};
 pub use encoding::{add_source, read_text};
 pub use node::{Entry, Node, Style, Value};
 pub use offsets::Offsets;

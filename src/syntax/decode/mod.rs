@@ -11,10 +11,10 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-pub use error::DecodeError;
+use error::DecodeError;
 
 use super::Node;
-use crate::diag::{Diagnostic, Diagnostics};
+use crate::diag::Diagnostics;
 use de::NodeDeserializer;
 
 /// How many mistakes are looked for in one value. Each costs one more pass over it.

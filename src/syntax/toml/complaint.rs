@@ -292,12 +292,11 @@ impl<'a> Scene<'a> {
         if token.is_empty() {
             return self.syntax("the key has no value").help("write a value after `=`, or delete the key");
         }
-        if let Some(fraction) = token.strip_prefix('.') {
-            if fraction.bytes().all(|b| b.is_ascii_digit()) {
-                return self
-                    .syntax(format!("the number `{token}` needs a digit before its point"))
-                    .help(format!("write `0.{fraction}`"));
-            }
+        let fraction = token.strip_prefix('.').filter(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+        if let Some(fraction) = fraction {
+            return self
+                .syntax(format!("the number `{token}` needs a digit before its point"))
+                .help(format!("write `0.{fraction}`"));
         }
         if token.starts_with(|c: char| c.is_alphabetic()) {
             let text = self.rest().split(" #").next().unwrap_or_default().trim_end();
