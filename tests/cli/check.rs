@@ -29,7 +29,6 @@ fn json_is_an_array_even_when_nothing_is_wrong() {
 }
 
 #[test]
-#[ignore = "named files alone are checked once the rules are there"]
 fn the_whole_workspace_is_checked_when_no_path_is_given() {
     let folder = Folder::new(&[("loops/fine.yaml", FINE), ("loops/deep/broken.yaml", BROKEN)]);
     let done = folder.run(&["check", "--format", "concise"]).exits(1);
@@ -68,4 +67,32 @@ fn hostile_files_end_in_a_message() {
         assert!(done.stdout.contains("x.yaml:"), "{code}: {}", &done.stdout[..done.stdout.len().min(300)]);
         assert!(done.stdout.contains(code), "{code}: {}", &done.stdout[..done.stdout.len().min(300)]);
     }
+}
+
+#[test]
+fn templates_are_checked_for_the_names_that_they_are_given() {
+    let folder = Folder::new(&[("prompts/a.md.j2", "{{ nmae }}\n"), ("prompts/b.md.j2", "{% if %}\n")]);
+    let check = |more: &[&str]| folder.run(&[&["check", "--format", "concise"], more].concat());
+    let done = check(&["prompts/a.md.j2", "--template-vars", "name,state"]).exits(1);
+    assert!(done.stdout.starts_with("prompts/a.md.j2:1:4: error[undefined-variable]"), "{done:?}");
+    assert!(done.stdout.contains("`name`"), "{done:?}");
+    check(&["prompts/a.md.j2", "--template-vars", "nmae"]).exits(0);
+    // In a folder, what a template may use is said by the loop that uses it; its syntax is checked all the same.
+    let done = check(&["prompts"]).exits(1);
+    assert!(done.stdout.contains("prompts/b.md.j2:1:") && !done.stdout.contains("a.md.j2"), "{done:?}");
+}
+
+#[test]
+fn warnings_fail_only_where_they_are_denied() {
+    let folder = Folder::new(&[("loops/x.yaml", "name: x\nprompt: { instruction: &unused Sort it. }\n")]);
+    let done = folder.run(&["check", "loops/x.yaml", "--format", "concise"]).exits(0);
+    assert!(done.stdout.contains("warning["), "{done:?}");
+    folder.run(&["check", "loops/x.yaml", "--deny-warnings"]).exits(1);
+}
+
+#[test]
+fn a_script_beside_documents_is_no_document() {
+    let folder = Folder::new(&[("loops/fine.yaml", FINE), ("loops/fine.script.yaml", "kind: script\nexchanges: []\n")]);
+    let done = folder.run(&["check", "loops"]).exits(0);
+    assert_eq!(done.stdout, "");
 }

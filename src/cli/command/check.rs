@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::check::{self as checks, Options, Targets};
 use crate::cli::error::{CliError, CliResult, code};
 use crate::cli::{Context, input, library};
-use crate::diag::{Diagnostics, Severity, SourceId, render};
+use crate::diag::{Diagnostics, Severity, SourceId, codes, render};
 use crate::load::Library;
 
 /// Check documents and templates.
@@ -69,7 +69,13 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
             documents.extend(library.add_path(path));
         }
         for template in templates(path) {
-            found.extend(check_template(&mut library, &template, args.template_vars.as_deref()));
+            let names = args.template_vars.as_deref();
+            let mut findings = checks::check_template(&mut library, &template, names.unwrap_or_default());
+            if names.is_none() && path.is_dir() {
+                // Which names it may use is said by the document that uses it, and is checked there.
+                findings.retain(|finding| finding.code != codes::UNDEFINED_VARIABLE);
+            }
+            found.extend(findings);
             checked += 1;
         }
     }
@@ -123,8 +129,4 @@ fn templates(path: &Path) -> Vec<PathBuf> {
     }
     let walk = ignore::WalkBuilder::new(path).sort_by_file_path(Path::cmp).require_git(false).build();
     walk.flatten().map(ignore::DirEntry::into_path).filter(|path| is_template(path)).collect()
-}
-
-fn check_template(library: &mut Library, path: &Path, names: Option<&[String]>) -> Diagnostics {
-    checks::check_template(library, path, names.unwrap_or_default())
 }
