@@ -94,7 +94,8 @@ impl Output {
         };
         let mut text = format!("{on}error{off}: {}\n", escape(&error.message));
         for hint in &error.hints {
-            text.push_str(&format!("  hint: {}\n", escape(hint)));
+            let hint = escape(hint).replace('\n', "\n        ");
+            text.push_str(&format!("  hint: {hint}\n"));
         }
         say(&text);
     }

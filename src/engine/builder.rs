@@ -55,7 +55,7 @@ impl ModelSpec {
     }
 
     /// As a provider's settings.
-    pub(super) fn settings(&self) -> Json {
+    pub(crate) fn settings(&self) -> Json {
         let mut settings = json!({ "model": self.model });
         if let Some(url) = &self.base_url {
             settings["base_url"] = json!(url);

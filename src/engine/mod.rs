@@ -29,5 +29,6 @@ mod turn;
 
 pub use builder::{Asker, Engine, EngineBuilder, ModelSpec, NoAsker, Outcome, RunRequest};
 pub use error::EngineError;
+pub(crate) use models::{MODEL_HELP, environment_model};
 pub use render::RenderedPrompt;
 pub use stop::Cancel;

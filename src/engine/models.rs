@@ -120,7 +120,7 @@ impl Models {
             // A helper without a model of its own is the main model.
             return self.shared_main(program);
         }
-        if let Some(spec) = self.from_environment() {
+        if let Some(spec) = environment_model(&*self.context.env) {
             return self.build_spec(&spec);
         }
         self.example(program)
@@ -153,7 +153,7 @@ impl Models {
         }
         // A loop that names a tier which this workspace does not define runs on whatever the main model is.
         if workspace.models.is_empty() && workspace.tiers.named.is_empty() {
-            return match self.overrides.get("main").cloned().or_else(|| self.from_environment()) {
+            return match self.overrides.get("main").cloned().or_else(|| environment_model(&*self.context.env)) {
                 Some(spec) => self.build_spec(&spec),
                 None => self.example(program),
             };
@@ -189,22 +189,6 @@ impl Models {
         provider.build(&spec.settings(), &self.context).map_err(|error| setup(&error))
     }
 
-    /// A hosted model whose key is in the environment.
-    fn from_environment(&self) -> Option<ModelSpec> {
-        let set = |name: &str| (self.context.env)(name).filter(|value| !value.trim().is_empty());
-        if let Some(text) = set("LOOPWRIGHT_MODEL") {
-            let mut spec = ModelSpec::parse(&text).ok()?;
-            spec.base_url = set("LOOPWRIGHT_BASE_URL");
-            return Some(spec);
-        }
-        HOSTED.iter().find(|(key, ..)| set(key).is_some()).map(|(key, provider, model)| ModelSpec {
-            provider: (*provider).to_owned(),
-            model: (*model).to_owned(),
-            key: Some((*key).to_owned()),
-            ..ModelSpec::default()
-        })
-    }
-
     /// The loop's own script, which answers its own input and nothing else.
     fn example(&self, program: &Program) -> Result<Arc<dyn Model>, EngineError> {
         let Some((_, script)) = &program.example else { return Err(no_model(None)) };
@@ -226,8 +210,24 @@ impl Models {
 const HOSTED: [(&str, &str, &str); 2] =
     [("ANTHROPIC_API_KEY", "anthropic", "claude-sonnet-5"), ("OPENAI_API_KEY", "openai", "gpt-5-mini")];
 
+/// The model that the environment names: one of LOOPWRIGHT_MODEL, or a hosted one whose key is there.
+pub(crate) fn environment_model(env: &dyn Fn(&str) -> Option<String>) -> Option<ModelSpec> {
+    let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
+    if let Some(text) = set("LOOPWRIGHT_MODEL") {
+        let mut spec = ModelSpec::parse(&text).ok()?;
+        spec.base_url = set("LOOPWRIGHT_BASE_URL");
+        return Some(spec);
+    }
+    HOSTED.iter().find(|(key, ..)| set(key).is_some()).map(|(key, provider, model)| ModelSpec {
+        provider: (*provider).to_owned(),
+        model: (*model).to_owned(),
+        key: Some((*key).to_owned()),
+        ..ModelSpec::default()
+    })
+}
+
 /// How to get a model, in words that can be typed.
-pub(super) const MODEL_HELP: &str = "\
+pub(crate) const MODEL_HELP: &str = "\
 a hosted model: export ANTHROPIC_API_KEY=YOUR-KEY (or OPENAI_API_KEY=YOUR-KEY)
 a local server: export LOOPWRIGHT_MODEL=openai:NAME
                 export LOOPWRIGHT_BASE_URL=http://127.0.0.1:8080/v1

@@ -123,6 +123,10 @@ fn a_tier_of_the_workspace_is_asked() {
     ] {
         assert_eq!(folder.run(arguments).exits(0).stdout, "fine\n");
     }
+    let bare = Folder::new(&[]);
+    let mut command = bare.loopwright(&["model", "ask", "hi"]);
+    command.env("LOOPWRIGHT_MODEL", "openai:mine").env("LOOPWRIGHT_BASE_URL", server.base_url());
+    assert_eq!(super::Done::of(&command.output().unwrap()).exits(0).stdout, "fine\n");
     let done = folder.run(&["model", "ask", "--tier", "sped", "hi"]).exits(2);
     assert!(done.stderr.contains("did you mean `speed`?"), "{done:?}");
 }
@@ -131,7 +135,7 @@ fn a_tier_of_the_workspace_is_asked() {
 fn what_cannot_be_asked_is_a_usage_error() {
     let folder = Folder::new(&[]);
     for (arguments, words) in [
-        (&["model", "ask", "hi"][..], "no tier or model `main`"),
+        (&["model", "ask", "hi"][..], "export LOOPWRIGHT_MODEL=openai:NAME"),
         (&["model", "ask", "--provider", "opnai", "--model", "m", "hi"], "did you mean `openai`?"),
         (&["model", "ask", "--provider", "openai", "hi"], "--model"),
         (&["model", "ask", "--idle-timeout", "soon", "hi"], "30s"),

@@ -129,6 +129,10 @@ fn every_flag_changes_something() {
     run(&["--model", "main=other"]).exits(0);
     let body: Value = serde_json::from_slice(&server.seen().last().unwrap().body).unwrap();
     assert_eq!(body["model"], "m-other");
+    let elsewhere = answering(SAY);
+    run(&["--model", &format!("main=openai:m@1@{}", elsewhere.base_url())]).exits(0);
+    let body: Value = serde_json::from_slice(&elsewhere.seen()[0].body).unwrap();
+    assert_eq!(body["model"], "m@1");
     let done = run(&["--model", "main=opnai:x"]).exits(2);
     assert!(done.stderr.contains("opnai"), "{done:?}");
 

@@ -8,6 +8,7 @@ use crate::cli::error::{CliError, CliResult, code};
 use crate::cli::output::Format;
 use crate::cli::{Context, input, library, runtime};
 use crate::diag::{did_you_mean, list_words};
+use crate::engine::{MODEL_HELP, environment_model};
 use crate::load::Library;
 use crate::model::retry::{RetryPolicy, next_delay, random};
 use crate::model::{BuildContext, Finish, Model, ModelError, ModelSetupError, PROVIDERS, Reply, ask, provider};
@@ -36,7 +37,7 @@ enum What {
 struct Ask {
     /// What the model is asked: a text, @FILE, or - for standard input
     text: String,
-    /// A tier or a model of the workspace [default: main]
+    /// A tier or a model of the workspace [default: what a run would ask]
     #[arg(long, value_name = "TIER", conflicts_with = "provider")]
     tier: Option<String>,
     /// A provider, instead of the workspace's models
@@ -111,7 +112,10 @@ fn build(args: &Ask, context: &Context) -> Result<Arc<dyn Model>, CliError> {
         Some(name) => (name.clone(), given(args, name), std::env::current_dir().unwrap_or_default()),
         None => {
             let library = library::open(context, None)?;
-            let (name, settings) = configured(&library, args.tier.as_deref().unwrap_or("main"))?;
+            let (name, settings) = match &args.tier {
+                Some(word) => configured(&library, word)?,
+                None => usual(&library)?,
+            };
             (name, settings, library.root)
         }
     };
@@ -141,6 +145,24 @@ fn given(args: &Ask, provider: &str) -> Map<String, Value> {
         settings.insert("api_key".to_owned(), json!({ "env": variable }));
     }
     settings
+}
+
+/// The model that a run would ask: the workspace's main tier, else what the environment names.
+fn usual(library: &Library) -> Result<(String, Map<String, Value>), CliError> {
+    if library.workspace.doc.tiers.named.contains_key("main") {
+        return configured(library, "main");
+    }
+    let named = environment_model(&|name| std::env::var(name).ok());
+    let Some(spec) = named else {
+        return Err(CliError::usage("No model is configured").hint(MODEL_HELP));
+    };
+    if spec.provider.is_empty() {
+        return configured(library, &spec.model);
+    }
+    match spec.settings() {
+        Value::Object(settings) => Ok((spec.provider, settings)),
+        _ => Err(CliError::usage("No model is configured").hint(MODEL_HELP)),
+    }
 }
 
 /// The provider and the settings of a tier or a model of the workspace.

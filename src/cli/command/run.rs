@@ -52,7 +52,8 @@ pub(super) struct Task {
     /// Start with another value of a state variable: JSON, or a text (repeatable)
     #[arg(long, value_name = "state.KEY=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// Use another model for a tier: TIER=PROVIDER:MODEL, or TIER=NAME for one of the workspace (repeatable)
+    /// Use another model for a tier: TIER=PROVIDER:MODEL, with @URL after it for a server of your own, or TIER=NAME for
+    /// a model of the workspace (repeatable)
     #[arg(long, value_name = "TIER=MODEL", value_parser = tier_model)]
     model: Vec<(String, ModelSpec)>,
     /// Stop after so many iterations, whatever the loop says
@@ -74,7 +75,13 @@ fn tier_model(text: &str) -> Result<(String, ModelSpec), String> {
     if tier.trim().is_empty() {
         return Err("write TIER=PROVIDER:MODEL, such as main=openai:gpt-5-mini".to_owned());
     }
-    Ok((tier.trim().to_owned(), ModelSpec::parse(model)?))
+    // `@` may be part of a model's name; a scheme after it says that it is not.
+    let url_at = ["@http://", "@https://"].iter().find_map(|start| model.find(start));
+    let (model, url) = match url_at {
+        Some(at) => (&model[..at], Some(model[at + 1..].to_owned())),
+        None => (model, None),
+    };
+    Ok((tier.trim().to_owned(), ModelSpec { base_url: url, ..ModelSpec::parse(model)? }))
 }
 
 impl Task {
