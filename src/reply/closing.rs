@@ -24,8 +24,8 @@ pub(super) struct Place {
     pub(super) bare_keys: bool,
     /// The text is complete.
     pub(super) ended: bool,
-    /// What to decide when what follows is too long to look through.
-    pub(super) too_far: Decision,
+    /// What to decide when what follows is too long to look through, or cut off.
+    pub(super) in_doubt: Decision,
 }
 
 /// The longest key that is looked for, in characters.
@@ -44,9 +44,8 @@ enum Stop {
 /// Decides on the quote that stands just before `at`.
 pub(super) fn decide(text: &str, at: usize, place: Place) -> Decision {
     look(text, at, place).unwrap_or_else(|stop| match stop {
-        Stop::End if place.ended => Decision::Inner,
-        Stop::End => Decision::More,
-        Stop::TooFar => place.too_far,
+        Stop::End if !place.ended => Decision::More,
+        Stop::End | Stop::TooFar => place.in_doubt,
     })
 }
 

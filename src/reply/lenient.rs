@@ -121,7 +121,7 @@ pub(super) struct Reader {
     /// A key `@action` with its colon was read, at whatever depth.
     action_shown: bool,
     action_next: bool,
-    too_far: Decision,
+    in_doubt: Decision,
     start: usize,
     steps: usize,
 }
@@ -129,9 +129,9 @@ pub(super) struct Reader {
 type Step = Result<(), Status>;
 
 impl Reader {
-    /// A reader of the object whose `{` stands at `start`. `too_far` decides on a quote that is followed by more than
-    /// is looked through.
-    pub(super) fn new(start: usize, too_far: Decision) -> Self {
+    /// A reader of the object whose `{` stands at `start`. `in_doubt` decides on a quote when what follows is too long
+    /// to look through, or cut off.
+    pub(super) fn new(start: usize, in_doubt: Decision) -> Self {
         Self {
             log: Log::default(),
             pos: start,
@@ -145,7 +145,7 @@ impl Reader {
             bare_keys: false,
             action_shown: false,
             action_next: false,
-            too_far,
+            in_doubt,
             start,
             steps: 0,
         }

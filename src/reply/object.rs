@@ -44,10 +44,12 @@ pub(super) fn read(text: &str, start: usize, close: bool) -> Read {
     if !may_begin(text, start) {
         return Read::Brace;
     }
-    if let Some(object) = read_strict(text, start) {
-        return Read::Object(object);
+    match read_strict(text, start) {
+        Strict::Object(object) => Read::Object(object),
+        // All of it is valid so far: the only repair is to close brackets, and no quote is in doubt.
+        Strict::Cut => read_lenient(text, start, close, Decision::Close),
+        Strict::Invalid => read_lenient(text, start, close, Decision::Inner),
     }
-    read_lenient(text, start, close)
 }
 
 /// A quick look: after a brace comes a key, its end, or something that a repair can skip.
@@ -62,11 +64,20 @@ pub(super) fn follows_brace(c: char) -> bool {
     is_blank(c) || Quote::of(c).is_some() || is_bare_key(c) || matches!(narrow(c), '}' | ',' | '/' | '#')
 }
 
-fn read_strict(text: &str, start: usize) -> Option<Object> {
+enum Strict {
+    Object(Object),
+    /// The text ends before the object does, and is valid up to there.
+    Cut,
+    Invalid,
+}
+
+fn read_strict(text: &str, start: usize) -> Strict {
     let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Members>();
-    let members = stream.next()?.ok()?.0;
-    let end = start + stream.byte_offset();
-    Some(gather(members, end, Log::default()))
+    match stream.next() {
+        Some(Ok(members)) => Strict::Object(gather(members.0, start + stream.byte_offset(), Log::default())),
+        Some(Err(error)) if error.is_eof() => Strict::Cut,
+        Some(Err(_)) | None => Strict::Invalid,
+    }
 }
 
 /// Trims the keys; of two equal ones the last wins.
@@ -85,8 +96,8 @@ fn gather(members: Vec<(String, Value)>, end: usize, log: Log) -> Object {
     object
 }
 
-fn read_lenient(text: &str, start: usize, close: bool) -> Read {
-    let mut reader = Reader::new(start, Decision::Inner);
+fn read_lenient(text: &str, start: usize, close: bool, in_doubt: Decision) -> Read {
+    let mut reader = Reader::new(start, in_doubt);
     let mut builder = Builder::default();
     let status = reader.run(text, true, &mut |event| builder.take(event));
     let mut log = std::mem::take(&mut reader.log);

@@ -112,7 +112,7 @@ impl Reader {
                 in_array: self.stack.last() == Some(&Frame::Array),
                 bare_keys: self.bare_keys,
                 ended,
-                too_far: self.too_far,
+                in_doubt: self.in_doubt,
             };
             decide(text, after, place)
         } else {

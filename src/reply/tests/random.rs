@@ -181,6 +181,17 @@ proptest! {
     }
 
     #[test]
+    fn closing_brackets_never_changes_a_text((params, text) in valid_action(), cut: prop::sample::Index) {
+        let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        let cut = &text[..ends[cut.index(ends.len())]];
+        if let Ok(extracted) = extract(cut, Finish::Stop, &grammar()) {
+            for (key, value) in extracted.params.iter().filter(|(_, value)| !value.is_array() && !value.is_object()) {
+                prop_assert_eq!(Some(value), params.get(key));
+            }
+        }
+    }
+
+    #[test]
     fn a_cut_object_is_never_an_action((_, text) in valid_action(), cut: prop::sample::Index) {
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         let cut = &text[..ends[cut.index(ends.len())]];
