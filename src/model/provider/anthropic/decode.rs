@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::super::failure::Complaint;
-use super::super::super::gather::{CallPiece, Gather, UsagePiece};
-use super::super::super::lenient::{Count, List, Object, Text};
-use super::super::super::sse::Frame;
-use super::super::super::stream::{Dialect, Flow, parse_frame, reported_error};
-use super::super::super::{Finish, ModelError};
+use crate::model::failure::Complaint;
+use crate::model::gather::{CallPiece, Gather, UsagePiece};
+use crate::model::lenient::{Count, List, Object, Text};
+use crate::model::sse::Frame;
+use crate::model::stream::{Dialect, Flow, parse_frame, reported_error};
+use crate::model::{Finish, ModelError};
 
 /// Any event, and a whole message that did not stream.
 #[derive(Debug, Default, Deserialize)]
@@ -200,9 +200,9 @@ fn take_usage(counters: &Object<Counters>, gather: &mut Gather<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::super::stream::{End, Reader};
-    use super::super::super::super::{NoSink, Reply};
     use super::*;
+    use crate::model::stream::{End, Reader};
+    use crate::model::{NoSink, Reply};
 
     fn read(events: &[&str]) -> Result<Reply, ModelError> {
         let mut sink = NoSink;

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::extra::add_extra;
-use super::super::super::json::{write_string, write_value};
-use super::super::super::{EncodeCache, Protocol, Request, ToolCall, Turn};
 use super::{Anthropic, MAX_TOKENS};
+use crate::model::extra::add_extra;
+use crate::model::json::{write_string, write_value};
+use crate::model::{EncodeCache, Protocol, Request, ToolCall, Turn};
 
 // The API takes four marks: these, and one where the transcript ends.
 const SYSTEM_MARKS: usize = 3;
@@ -202,8 +202,8 @@ impl Messages {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::super::{Block, BuildContext, Sampling, ToolResult, ToolSpec, ToolSpecs, Transcript};
     use super::*;
+    use crate::model::{Block, BuildContext, Sampling, ToolResult, ToolSpec, ToolSpecs, Transcript};
 
     fn model(mut settings: Value) -> Anthropic {
         settings["model"] = "m".into();

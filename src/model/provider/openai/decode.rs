@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::super::failure::Complaint;
-use super::super::super::gather::{CallPiece, Gather, UsagePiece};
-use super::super::super::lenient::{Count, List, Object, Rich, Text};
-use super::super::super::sse::Frame;
-use super::super::super::stream::{Dialect, Flow, parse_frame, reported_error};
-use super::super::super::{ErrorClass, Finish, ModelError};
+use crate::model::failure::Complaint;
+use crate::model::gather::{CallPiece, Gather, UsagePiece};
+use crate::model::lenient::{Count, List, Object, Rich, Text};
+use crate::model::sse::Frame;
+use crate::model::stream::{Dialect, Flow, parse_frame, reported_error};
+use crate::model::{ErrorClass, Finish, ModelError};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

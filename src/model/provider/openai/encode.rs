@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::extra::add_extra;
-use super::super::super::json::{write_escaped, write_string, write_value};
-use super::super::super::{EncodeCache, Protocol, Request, ToolCall, Turn};
 use super::OpenAi;
+use crate::model::extra::add_extra;
+use crate::model::json::{write_escaped, write_string, write_value};
+use crate::model::{EncodeCache, Protocol, Request, ToolCall, Turn};
 
 impl OpenAi {
     /// Writes the body, keeping head and transcript in the cache.
@@ -182,9 +182,9 @@ impl Messages {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::super::super::{Block, BuildContext, Sampling, ToolResult, ToolSpec, ToolSpecs, Transcript};
     use super::super::OpenAiSettings;
     use super::*;
+    use crate::model::{Block, BuildContext, Sampling, ToolResult, ToolSpec, ToolSpecs, Transcript};
 
     fn model(settings: Value) -> OpenAi {
         let settings: OpenAiSettings = serde_json::from_value(settings).unwrap();

@@ -13,18 +13,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::super::extra::check_extra;
-use super::super::gather::Gather;
-use super::super::http::{Auth, Endpoint, Target};
-use super::super::request::fresh_id;
-use super::super::setup::{Key, KeySource, Wait};
-use super::super::stream::Reader;
-use super::super::{
+use super::Provider;
+use crate::event::ReplySource;
+use crate::model::extra::check_extra;
+use crate::model::gather::Gather;
+use crate::model::http::{Auth, Endpoint, Target};
+use crate::model::request::fresh_id;
+use crate::model::setup::{Key, KeySource, Wait};
+use crate::model::stream::Reader;
+use crate::model::{
     BoxFuture, BuildContext, EncodeCache, Model, ModelError, ModelInfo, ModelSetupError, Price, Protocol, Reply,
     Request, Sink,
 };
-use super::Provider;
-use crate::event::ReplySource;
 
 const HOSTED: &str = "https://api.openai.com/v1";
 

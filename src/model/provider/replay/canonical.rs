@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::super::{Request, Turn};
+use crate::model::{Request, Turn};
 
 // A value this short stands in ordinary text by chance.
 const SHORTEST_VOLATILE: usize = 4;

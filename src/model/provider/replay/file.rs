@@ -5,13 +5,13 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::super::{Finish, ModelSetupError, Protocol, Reply, ToolCall};
 use super::canonical::Volatile;
 use super::lines::{RequestText, describe};
 use super::write;
 use crate::diag::render::concise;
 use crate::diag::{Diagnostics, SourceMap};
 use crate::event::Usage;
+use crate::model::{Finish, ModelSetupError, Protocol, Reply, ToolCall};
 use crate::syntax::{Format, MAX_BYTES, decode, parse};
 
 /// Replies and the requests that they answer.

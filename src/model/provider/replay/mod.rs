@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use self::canonical::{Volatile, canonical, first_difference};
 use self::file::{RepliesFile, RepliesKind};
-use super::super::{
+use super::Provider;
+use crate::event::ReplySource;
+use crate::model::{
     BoxFuture, BuildContext, EncodeCache, ErrorClass, Model, ModelError, ModelInfo, ModelSetupError, Reply, Request,
     Sink,
 };
-use super::Provider;
-use crate::event::ReplySource;
 
 /// Replies from a script or a recording. No model is called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -189,8 +189,8 @@ impl Model for Replay {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::super::{Block, NoSink, Sampling, Transcript, Turn};
     use super::*;
+    use crate::model::{Block, NoSink, Sampling, Transcript, Turn};
 
     /// A run of three calls over one log, with nonces of its own.
     async fn run(model: &dyn Model, log: &str, nonce: &str) -> Result<Vec<Reply>, ModelError> {
@@ -264,7 +264,7 @@ exchanges:
         assert_eq!(replies[1].usage.unwrap().input, 5);
         assert_eq!(replies[2].calls[0].id, "call_2_1");
         assert_eq!(replies[2].calls[0].arguments, "{\"x\":1}");
-        assert_eq!(replies[2].finish, Some(super::super::super::Finish::ToolCalls));
+        assert_eq!(replies[2].finish, Some(crate::model::Finish::ToolCalls));
         assert_eq!(model.unused(), 0);
         let error = run(&model, &log(200), "bbbb").await.unwrap_err();
         assert!(error.message.contains("no more replies"), "{error}");
@@ -311,11 +311,8 @@ exchanges:
                     sink.arguments(0, "f", "{\"a\"");
                     sink.text(&text[2..]);
                     sink.arguments(0, "f", ":1}");
-                    let call = super::super::super::ToolCall {
-                        id: "id7".into(),
-                        name: "f".into(),
-                        arguments: "{\"a\":1}".into(),
-                    };
+                    let call =
+                        crate::model::ToolCall { id: "id7".into(), name: "f".into(), arguments: "{\"a\":1}".into() };
                     Ok(Reply { text, reasoning: "hm".into(), calls: vec![call], finish: None, usage: None })
                 })
             }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::super::{Reply, Sink};
+use crate::model::{Reply, Sink};
 
 /// Notes the pieces and passes them on.
 pub(super) struct Noting<'a> {

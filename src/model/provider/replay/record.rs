@@ -5,15 +5,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::super::{
-    BoxFuture, EncodeCache, Model, ModelError, ModelInfo, ModelSetupError, Reply, Request, Sink,
-};
 use super::canonical::{Volatile, canonical};
 use super::file::{Exchange, RepliesFile, RepliesKind, Written};
 use super::lines::describe;
 use super::pieces::Noting;
 use super::write;
 use crate::event::ReplySource;
+use crate::model::{BoxFuture, EncodeCache, Model, ModelError, ModelInfo, ModelSetupError, Reply, Request, Sink};
 
 /// A file that the exchanges of one run are appended to, whichever model they are with.
 pub struct RecordFile {
