@@ -1,10 +1,13 @@
 //! The prompt of a first turn, without a model: what `render` prints.
 
+use std::sync::Arc;
+
 use super::builder::{Engine, Prepared, RunRequest};
 use super::error::EngineError;
 use super::memory::Memory;
 use crate::event::SectionProfile;
 use crate::model::ToolSpec;
+use crate::reply::Grammar;
 use crate::state::TurnBinding;
 
 /// A prompt as it would be sent. `init` hooks do not run, since they may do real work.
@@ -23,6 +26,16 @@ pub struct RenderedPrompt {
 }
 
 impl Engine {
+    /// What replies to a loop may say under a nonce, conditions of its actions aside.
+    ///
+    /// # Errors
+    /// The loop cannot run.
+    pub(crate) fn grammar(&self, loop_name: &str, nonce: &str) -> Result<Grammar, EngineError> {
+        let program = self.inner.program(loop_name)?;
+        let actions = program.actions.values().map(|action| (action.name.clone(), Arc::clone(&action.grammar)));
+        Ok(Grammar::new(nonce, actions))
+    }
+
     /// Renders the first turn's prompt.
     ///
     /// # Errors

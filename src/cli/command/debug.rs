@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::cli::error::{CliError, CliResult, code};
+use super::run::cannot_start;
+use crate::cli::error::{CliResult, code};
 use crate::cli::output::Format;
 use crate::cli::{Context, input, library};
-use crate::document::{BUILTINS, LoopDoc};
-use crate::reply::{ActionGrammar, Extracted, Finish, Grammar, Rejection, TagRule, extract};
+use crate::engine::Engine;
+use crate::reply::{Extracted, Finish, Rejection, extract};
 
 /// Look into the engine's parts.
 #[derive(Debug, clap::Args)]
@@ -65,9 +66,8 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
 
 fn run_extract(args: &Extract, context: &Context) -> CliResult {
     let (library, name) = library::open_loop(context, &args.loop_word)?;
-    let Some(loaded) = library.loops.get(&name) else {
-        return Err(CliError::usage(format!("There is no loop named `{name}`")));
-    };
+    let engine = Engine::builder(Arc::new(library)).build().map_err(|error| cannot_start(&error))?;
+    let grammar = engine.grammar(&name, &args.nonce).map_err(|error| cannot_start(&error))?;
     let raw = input::stdin_bytes()?;
     let finish = match args.finish {
         FinishWord::Stop => Finish::Stop,
@@ -75,30 +75,12 @@ fn run_extract(args: &Extract, context: &Context) -> CliResult {
         FinishWord::ToolCalls => Finish::ToolCalls,
         FinishWord::Unknown => Finish::Unknown,
     };
-    let result = extract(&String::from_utf8_lossy(&raw), finish, &grammar(&loaded.doc, &args.nonce));
+    let result = extract(&String::from_utf8_lossy(&raw), finish, &grammar);
     match args.format {
         Format::Json => context.output.json(&as_json(&result))?,
         Format::Text => context.output.data(&as_text(&result))?,
     }
     Ok(code::SUCCESS)
-}
-
-/// The actions that the loop offers. A built-in that it does not replace is known by name, so that a reply that takes it
-/// is not read as something else.
-fn grammar(doc: &LoopDoc, nonce: &str) -> Grammar {
-    let own = doc.actions.iter().map(|(name, action)| {
-        let params = action.params.as_ref().map_or_else(|| json!({ "type": "object" }), |params| params.schema.clone());
-        let tags = action.tags.iter().map(|(tag, rule)| (tag.clone(), TagRule { required: rule.required })).collect();
-        (name.clone(), Arc::new(ActionGrammar::new(params, tags)))
-    });
-    let builtins =
-        BUILTINS.iter().filter(|action| action.in_force && !doc.actions.contains_key(action.name)).map(|action| {
-            let final_answer =
-                (action.name == "directly_answer").then(|| ("FINAL_ANSWER".to_owned(), TagRule::default()));
-            let grammar = ActionGrammar::new(json!({ "type": "object" }), final_answer.into_iter().collect());
-            (action.name.to_owned(), Arc::new(grammar))
-        });
-    Grammar::new(nonce, own.chain(builtins))
 }
 
 fn as_json(result: &Result<Extracted, Rejection>) -> Value {
