@@ -6,6 +6,7 @@ mod architecture;
 mod cli;
 mod docs;
 mod log_analyze;
+mod runs;
 
 #[path = "support/raw_http.rs"]
 mod raw_http;
