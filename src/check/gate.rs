@@ -6,15 +6,16 @@ use std::collections::HashMap;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{ValidationError, Validator};
+use serde_json::Value as Json;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Severity, Span, codes, list_words};
 use crate::document;
 use crate::syntax::{Node, Value};
 
-/// One validator a kind of document.
+/// One schema and its validator a kind of document.
 #[derive(Default)]
 pub(super) struct Gate {
-    validators: HashMap<document::Kind, Option<Validator>>,
+    kinds: HashMap<document::Kind, (Json, Option<Validator>)>,
 }
 
 impl Gate {
@@ -23,10 +24,15 @@ impl Gate {
         &mut self,
         kind: document::Kind,
         node: &Node,
-        schema: impl FnOnce() -> serde_json::Value,
+        schema: impl FnOnce() -> Json,
         found: &mut Diagnostics,
     ) {
-        let validator = self.validators.entry(kind).or_insert_with(|| jsonschema::draft202012::new(&schema()).ok());
+        let (schema, validator) = self.kinds.entry(kind).or_insert_with(|| {
+            let schema = schema();
+            let validator = jsonschema::draft202012::new(&schema).ok();
+            (schema, validator)
+        });
+        misplaced(schema, node, found);
         let Some(validator) = validator else { return };
         let json = node.to_json();
         let mut own = Diagnostics::new();
@@ -44,10 +50,42 @@ impl Gate {
     }
 }
 
-/// Whether an error at the same place, or inside it, was found already.
+/// Says where an unknown key of a whole document belongs, when one of its parts has such a key.
+fn misplaced(schema: &Json, node: &Node, found: &mut Diagnostics) {
+    let unknown = |entry: &&crate::syntax::Entry| schema["properties"].get(&*entry.key).is_none();
+    for entry in node.entries().iter().filter(unknown) {
+        let Some(part) = part_with(schema, &entry.key) else { continue };
+        let finding = found.iter_mut().find(|finding| {
+            let is_guess = finding.help.as_ref().is_some_and(|help| help.starts_with("did you mean"));
+            finding.code == codes::UNKNOWN_KEY && finding.span == Some(entry.key_span) && !is_guess
+        });
+        if let Some(finding) = finding {
+            finding.help = Some(format!("`{}` belongs under `{part}`", entry.key));
+        }
+    }
+}
+
+/// The part of a document that has this key, such as `limits`.
+fn part_with<'s>(schema: &'s Json, key: &str) -> Option<&'s str> {
+    let parts = schema["properties"].as_object()?;
+    let has_key = |part: &Json| {
+        let pointer = part["$ref"].as_str().and_then(|target| target.strip_prefix('#'));
+        pointer.and_then(|pointer| schema.pointer(pointer)).is_some_and(|part| part["properties"].get(key).is_some())
+    };
+    parts.iter().find(|(_, part)| has_key(part)).map(|(name, _)| name.as_str())
+}
+
+/// Whether an error at the same place, inside it, or about the map that it begins was found already.
 fn is_said(finding: &Diagnostic, known: &[Span]) -> bool {
     let Some(place) = finding.span else { return !known.is_empty() };
-    known.iter().any(|span| span.source == place.source && span.start >= place.start && span.end <= place.end)
+    let is_missing = finding.code == codes::MISSING_KEY;
+    let said = |span: &Span| {
+        let inside = span.start >= place.start && span.end <= place.end;
+        // What is missing is shown at the first key; a broken map is shown whole, from its bracket on.
+        let around = is_missing && span.start <= place.start && span.end >= place.end;
+        span.source == place.source && (inside || around)
+    };
+    known.iter().any(said)
 }
 
 /// The place of a JSON pointer in a tree, or the nearest one around it.
@@ -123,7 +161,7 @@ fn out_of_range(
     key: &str,
     span: Span,
     words: &str,
-    limit: &serde_json::Value,
+    limit: &Json,
     node: &Node,
 ) {
     push(codes::NUMBER_OUT_OF_RANGE, span, format!("{key}must be {words} {limit}, found {}", plain(&node.to_json())));
@@ -149,15 +187,13 @@ fn alternatives(
     };
     let mut meant = context.iter().filter(fits);
     if let (Some(errors), None) = (meant.next(), meant.next()) {
-        // Alternatives of `required` only are a step's verbs: decoding counts those.
         for error in errors {
             explain(error, root, found);
         }
         return;
     }
-    let is_choice_of_keys =
-        context.iter().flatten().all(|error| matches!(error.kind(), Kind::Required { .. } | Kind::Not { .. }));
-    if is_choice_of_keys && !context.is_empty() {
+    // Alternatives that differ in the keys that they want are a step's verbs: decoding counts those.
+    if !context.is_empty() && context.iter().flatten().all(|error| wants_keys(error)) {
         return;
     }
     let types: Vec<String> = context
@@ -177,6 +213,15 @@ fn alternatives(
     found.push(Diagnostic::error(codes::WRONG_TYPE, node.span, message));
 }
 
+/// Whether an error is only about which keys are there.
+fn wants_keys(error: &ValidationError<'_>) -> bool {
+    match error.kind() {
+        Kind::Required { .. } | Kind::Not { .. } => true,
+        Kind::AnyOf { context } => context.iter().flatten().all(wants_keys),
+        _ => false,
+    }
+}
+
 fn expected(kind: &TypeKind) -> String {
     let word = |name: &str| match name {
         "object" => "a map".to_owned(),
@@ -192,7 +237,7 @@ fn expected(kind: &TypeKind) -> String {
     }
 }
 
-fn plain(value: &serde_json::Value) -> String {
+fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

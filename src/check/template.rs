@@ -258,6 +258,7 @@ fn missing_attribute(
             let help = match (did_you_mean(name, keys), owner.as_str()) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, "env") => format!("list `{name}` under `env` to make it visible"),
+                (None, "workspace.vars") => format!("declare `{name}` under `vars` in the workspace"),
                 (None, "steps") => "give an earlier step of the same list this `id`".to_owned(),
                 (None, "state") if keys.is_empty() => format!("declare `{name}` under `state`"),
                 (None, _) if keys.is_empty() => format!("`{owner}` is empty here"),

@@ -1,7 +1,8 @@
 //! Checks as data: rows of text with what must be said about them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::diag::Severity;
@@ -45,7 +46,7 @@ fn cases(file: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/check").join(file)).unwrap()
 }
 
-fn write(path: &Path, bytes: &[u8]) {
+fn write_file(path: &Path, bytes: &[u8]) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, bytes).unwrap();
 }
@@ -54,9 +55,9 @@ fn write(path: &Path, bytes: &[u8]) {
 fn run(row: &Row) -> (Diagnostics, Library) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    write(&root.join("loopwright.yaml"), WORKSPACE.as_bytes());
+    write_file(&root.join("loopwright.yaml"), WORKSPACE.as_bytes());
     for (name, text) in &row.files {
-        write(&root.join("prompts").join(name), text.as_bytes());
+        write_file(&root.join("prompts").join(name), text.as_bytes());
     }
     let bytes = match (&row.text, &row.text_b64) {
         (Some(text), _) => text.as_bytes().to_vec(),
@@ -66,7 +67,7 @@ fn run(row: &Row) -> (Diagnostics, Library) {
     let jinja = row.format == "jinja";
     let name = if jinja { "prompts/case.md.j2".to_owned() } else { format!("loops/case.{}", row.format) };
     let path = root.join(name);
-    write(&path, &bytes);
+    write_file(&path, &bytes);
     let (mut library, _) = Library::open(root);
     let found = if jinja {
         check_template(&mut library, &path, &VARS.map(str::to_owned))
@@ -116,4 +117,100 @@ fn config_cases_are_found_where_they_are() {
     let classes: BTreeMap<String, Vec<String>> = serde_json::from_str(&cases("classes.json")).unwrap();
     let faults: Vec<String> = rows.iter().filter_map(|row| fault(row, &classes)).collect();
     assert!(faults.is_empty(), "{} of {} rows:\n\n{}", faults.len(), rows.len(), faults.join("\n"));
+}
+
+/// A page of cases: `## title`, fenced files (`yaml loops/a.yaml`), and what is said about them (`text`).
+///
+/// Without a `text` block nothing is said. `UPDATE_CASES=1 cargo test check::` writes the blocks anew.
+#[test]
+fn pages_say_what_is_wrong() {
+    let update = std::env::var_os("UPDATE_CASES").is_some();
+    let mut faults = Vec::new();
+    for page in pages() {
+        let before = std::fs::read_to_string(&page).unwrap();
+        let after = rewritten(&before);
+        if update {
+            std::fs::write(&page, &after).unwrap();
+        } else if before != after {
+            let lines = before.lines().zip(after.lines()).find(|(old, new)| old != new);
+            faults.push(format!("{}: {lines:#?}", page.display()));
+        }
+    }
+    assert!(faults.is_empty(), "{}\nif the new words are right: UPDATE_CASES=1 cargo test check::", faults.join("\n"));
+}
+
+/// Codes of the file system, which `load` tests.
+const ELSEWHERE: [&str; 3] = ["file-too-large", "file-unreadable", "folder-cycle"];
+
+#[test]
+fn every_code_has_a_case() {
+    let text: String = pages().iter().map(|page| std::fs::read_to_string(page).unwrap()).collect();
+    let classes: BTreeMap<String, Vec<String>> = serde_json::from_str(&cases("classes.json")).unwrap();
+    let in_rows: Vec<&String> = classes.values().flatten().collect();
+    let missing: Vec<&str> = codes::CODES
+        .iter()
+        .map(|info| info.code.as_str())
+        .filter(|code| !ELSEWHERE.contains(code))
+        .filter(|code| !text.contains(&format!("[{code}]")) && !in_rows.iter().any(|row| row == code))
+        .collect();
+    assert!(missing.is_empty(), "no case in tests/cases/check/*.md for {missing:?}");
+}
+
+fn pages() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/check");
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    pages.sort();
+    pages
+}
+
+/// The page with each case's `text` block as the checker has it now.
+fn rewritten(page: &str) -> String {
+    let mut parts = page.split("\n## ");
+    let mut out = parts.next().unwrap_or_default().trim_end().to_owned();
+    for case in parts {
+        let (body, files) = files_of(case);
+        let said = said_about(&files);
+        write!(out, "\n\n## {}", body.trim_end()).unwrap();
+        if !said.is_empty() {
+            write!(out, "\n\n```text\n{said}```").unwrap();
+        }
+    }
+    out.push('\n');
+    out
+}
+
+/// A case without its `text` block, and its files.
+fn files_of(case: &str) -> (String, Vec<(String, String)>) {
+    let (mut body, mut files) = (String::new(), Vec::new());
+    let mut lines = case.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else {
+            body.push_str(line);
+            body.push('\n');
+            continue;
+        };
+        let text: String = lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
+        if info == "text" {
+            continue;
+        }
+        write!(body, "{line}\n{text}```\n").unwrap();
+        let (_, name) = info.split_once(' ').unwrap();
+        files.push((name.to_owned(), text));
+    }
+    (body, files)
+}
+
+fn said_about(files: &[(String, String)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let root = std::fs::canonicalize(folder.path()).unwrap();
+    if !files.iter().any(|(name, _)| name.starts_with("loopwright.")) {
+        write_file(&root.join("loopwright.yaml"), WORKSPACE.as_bytes());
+    }
+    for (name, text) in files {
+        write_file(&root.join(name), text.as_bytes());
+    }
+    let (mut library, _) = Library::open(&root);
+    let found = check(&mut library, Targets::All, Options { schemas: true });
+    crate::diag::render::concise(found.as_slice(), &library.sources).replace(&format!("{}/", root.display()), "")
 }

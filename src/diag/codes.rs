@@ -81,7 +81,7 @@ codes! {
         "A `#` cuts off what looks like a part of the text.",
         "A `#` after a space begins a comment, so `Close issue #12` is read as `Close issue`. \
          Put the value in quotes if the `#` belongs to it, or write `# ` with a space if it is a comment.";
-    DELIMITER_IN_TEMPLATE = "delimiter-in-template", Error,
+    DELIMITER_IN_TEMPLATE = "delimiter-in-template", Warning,
         "A section delimiter is written by hand.",
         "The engine wraps every section in delimiters with a fresh nonce. One that is written into a template \
          is not recognised, or can be forged. Declare a section under `prompt.sections` and write only its \

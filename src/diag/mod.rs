@@ -181,6 +181,11 @@ impl Diagnostics {
         self.items.iter()
     }
 
+    /// The findings, to give one better words.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Diagnostic> {
+        self.items.iter_mut()
+    }
+
     /// The findings as a slice, for the renderers.
     pub fn as_slice(&self) -> &[Diagnostic] {
         &self.items

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::syntax::{Raw, Spanned, Value, decode_within};
 
 /// A span of time as people write it: `500ms`, `30s`, `10m`, `1h30m`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Duration(pub StdDuration);
 
 impl Duration {
@@ -71,17 +71,17 @@ impl std::fmt::Display for Duration {
 
 impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl serde::de::Visitor<'_> for Visitor {
-            type Value = Duration;
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a duration such as 500ms, 30s, 10m or 1h30m")
+        let raw = Raw::deserialize(deserializer)?;
+        match &raw.node().value {
+            Value::String(text) => Self::parse(text).map_err(D::Error::custom),
+            Value::Int(_) | Value::UInt(_) | Value::Float(_) => {
+                let number = raw.node().to_json();
+                Err(D::Error::custom(format!(
+                    "`{number}` has no unit of time: write {number}s, {number}m or {number}h"
+                )))
             }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Duration, E> {
-                Duration::parse(text).map_err(E::custom)
-            }
+            _ => decode_within::<String, D::Error>(raw.node()).map(|_| Self::default()),
         }
-        deserializer.deserialize_str(Visitor)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::diag::{Diagnostic, Diagnostics, Span, codes, did_you_mean, list_words
 use crate::document::Kind;
 use crate::syntax::{Entry, Node, Style, Value};
 
+use super::library::is_path;
 use super::read::ReadDoc;
 
 /// Keys of a preset that say what it is and are not handed on.
@@ -81,6 +82,7 @@ impl Presets<'_> {
         }
         let known: Vec<&str> = self.docs.iter().filter(is_preset).filter_map(|doc| Some(doc.name()?.0)).collect();
         let help = match did_you_mean(name, &known) {
+            _ if is_path(wanted) => "paths are relative to the workspace, or to the folder of this document".to_owned(),
             Some(near) => format!("did you mean `preset/{near}`?"),
             None => format!("the presets are {}", list_words(&known)),
         };

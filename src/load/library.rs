@@ -385,7 +385,8 @@ fn plain(path: &str) -> String {
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }
 
-fn is_path(name: &str) -> bool {
+/// Whether a name of a preset is the path of a file.
+pub(super) fn is_path(name: &str) -> bool {
     [".yaml", ".yml", ".toml"].iter().any(|end| name.ends_with(end))
 }
 

@@ -10,3 +10,6 @@ mod shipped;
 pub use library::{DocRef, Library, Loaded, Unusable};
 pub use prompt_files::{PromptFile, PromptFileError, PromptFiles};
 pub use shipped::{SHIPPED, shipped};
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use crate::check::context::{Cx, Subject};
 use crate::check::steps::{code_of, each, lists, place_of};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, codes, did_you_mean, list_words};
-use crate::document::{BUILTIN_TOOLS, BUILTINS, Kind, LoopDoc, is_template};
+use crate::document::{BUILTIN_TOOLS, BUILTINS, Kind, LoopDoc, builtin, is_template};
 use crate::load::{Library, Loaded};
 use crate::verb::{Reference, find};
 
@@ -68,9 +68,9 @@ fn of_step(cx: &mut Cx<'_>, subject: Subject<'_>, reference: &Reference, span: S
         Reference::Action(name) => {
             // In a tool, the caller's actions are not known.
             let Subject::Loop(loaded) = subject else { return };
-            let known = loaded.doc.actions.keys().map(String::as_str);
-            let known: Vec<&str> = known.chain(BUILTINS.iter().map(|action| action.name)).collect();
-            if !known.contains(&name.as_str()) {
+            let in_force = BUILTINS.iter().filter(|action| action.in_force).map(|action| action.name);
+            let known: Vec<&str> = loaded.doc.actions.keys().map(String::as_str).chain(in_force).collect();
+            if !known.contains(&name.as_str()) && builtin(name).is_none() {
                 unknown(cx, "action", name, span, code, &known, "the actions are");
             }
         }
