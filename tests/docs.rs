@@ -88,6 +88,35 @@ fn the_documents_of_the_repository_pass_check() {
     assert_eq!(done.code, Some(0), "{}{}", done.stdout, done.stderr);
 }
 
+/// `{ description: The file, relative to it }` is two keys, the second without a value: a slip that is valid YAML.
+#[test]
+fn no_key_of_a_shipped_document_is_without_a_value() {
+    fn empty_keys(node: &serde_json::Value, path: &str, found: &mut Vec<String>) {
+        match node {
+            serde_json::Value::Null => found.push(path.to_owned()),
+            serde_json::Value::Object(map) => {
+                map.iter().for_each(|(k, v)| empty_keys(v, &format!("{path}/{k}"), found))
+            }
+            serde_json::Value::Array(list) => {
+                list.iter().for_each(|item| empty_keys(item, &format!("{path}/-"), found))
+            }
+            _ => {}
+        }
+    }
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    }
+    let mut found = Vec::new();
+    let all = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("loops"));
+    assert!(all.len() >= 10, "{all:?}");
+    for file in all {
+        let document = serde_yaml::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        empty_keys(&document, &file.display().to_string(), &mut found);
+    }
+    assert!(found.is_empty(), "quote the text before these keys: {found:#?}");
+}
+
 /// The documents of a page in a workspace whose model is this server.
 fn workspace_of(page: &str, server: &Server) -> Folder {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(page)).unwrap();

@@ -7,6 +7,7 @@ mod cli;
 mod docs;
 mod log_analyze;
 mod runs;
+mod shipped;
 
 #[path = "support/raw_http.rs"]
 mod raw_http;
