@@ -384,8 +384,8 @@ fn guard_body(section: &Section<'_>) -> (Option<String>, usize) {
     }
 }
 
-fn join<'a>(parts: impl Iterator<Item = &'a Arc<str>>) -> String {
-    let mut text = String::new();
+fn join<'a>(parts: impl Iterator<Item = &'a Arc<str>> + Clone) -> String {
+    let mut text = String::with_capacity(parts.clone().map(|part| part.len() + 2).sum());
     for part in parts {
         if !text.is_empty() {
             text.push_str("\n\n");

@@ -353,7 +353,11 @@ fn builds(expr: &ast::Expr<'_>) -> bool {
 /// A value that stands on its own: lazy sequences, as `+` makes them, are read out, and an undefined value in it is an
 /// error. Most values are so already and are not copied.
 fn settled(value: Value) -> Result<Value, minijinja::Error> {
-    if is_settled(&value, 0) { Ok(value) } else { settle(&value, 0) }
+    settled_at(value, 0)
+}
+
+fn settled_at(value: Value, depth: usize) -> Result<Value, minijinja::Error> {
+    if is_settled(&value, depth) { Ok(value) } else { settle(&value, depth) }
 }
 
 /// Deeper values are left as they are. The loaders of documents and replies allow fewer levels.
@@ -382,14 +386,14 @@ fn settle(value: &Value, depth: usize) -> Result<Value, minijinja::Error> {
         // An invalid value carries the error that made it, and gives it to whoever reads it.
         ValueKind::Invalid => Err(value.try_iter().err().unwrap_or_else(|| ErrorKind::InvalidOperation.into())),
         ValueKind::Seq | ValueKind::Iterable => {
-            let items: Result<Vec<Value>, _> = value.try_iter()?.map(|item| settle(&item, depth + 1)).collect();
+            let items: Result<Vec<Value>, _> = value.try_iter()?.map(|item| settled_at(item, depth + 1)).collect();
             Ok(Value::from(items?))
         }
         ValueKind::Map => {
             let members: Result<Vec<(Value, Value)>, _> = value
                 .try_iter()?
                 .map(|key| {
-                    let item = settle(&value.get_item(&key)?, depth + 1)?;
+                    let item = settled_at(value.get_item(&key)?, depth + 1)?;
                     Ok::<_, minijinja::Error>((key, item))
                 })
                 .collect();
