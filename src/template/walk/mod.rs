@@ -1,6 +1,7 @@
 //! What a template uses, with the bytes of each use: variables with their attributes, filters, tests, functions, other
 //! templates. Nothing is rendered; this is what checking builds on.
 
+mod path;
 mod scope;
 mod visit;
 

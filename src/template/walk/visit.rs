@@ -1,10 +1,8 @@
 //! The visitor over the syntax tree of a template.
 
-use std::ops::Range;
-
-use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, Expr, Stmt};
 
+use super::path::{end, name_after, range, written};
 use super::scope::{Scopes, defined_if};
 use super::{IncludeKind, IncludeUse, NameUse, Part, VariableUse, Walk};
 
@@ -255,7 +253,7 @@ impl Visitor<'_> {
             }
             Expr::Filter(filter) => self.filter(filter),
             Expr::Test(test) => {
-                let at = self.name_after(test.name, end(&test.expr));
+                let at = name_after(self.source, test.name, end(&test.expr));
                 self.walk.tests.push(NameUse { name: test.name.to_string(), range: at });
                 self.optional(&test.expr, matches!(test.name, "defined" | "undefined"));
                 self.args(&test.args);
@@ -275,7 +273,7 @@ impl Visitor<'_> {
             self.optional(expr, matches!(filter.name, "default" | "d"));
         }
         let from = filter.expr.as_ref().map_or(range(filter.span()).start, end);
-        let at = self.name_after(filter.name, from);
+        let at = name_after(self.source, filter.name, from);
         self.walk.filters.push(NameUse { name: filter.name.to_string(), range: at });
         // These take the name of a filter or test as an argument.
         let named = match filter.name {
@@ -404,50 +402,5 @@ impl Visitor<'_> {
     fn learn(&mut self, condition: &Expr<'_>, truth: bool) {
         let paths = defined_if(condition, truth).into_iter().filter_map(|expr| self.path(expr)).collect();
         self.scopes.learn(paths);
-    }
-
-    /// The bytes of a filter's or test's name, which the tree does not have: the first such word after its operand.
-    fn name_after(&self, name: &str, from: usize) -> Range<usize> {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let text = self.source.get(from..).unwrap_or_default();
-        for (at, _) in text.match_indices(name) {
-            let before = text[..at].chars().next_back().is_some_and(is_word);
-            let after = text[at + name.len()..].chars().next().is_some_and(is_word);
-            if !before && !after {
-                return from + at..from + at + name.len();
-            }
-        }
-        from..from
-    }
-}
-
-fn range(span: Span) -> Range<usize> {
-    span.start_offset as usize..span.end_offset as usize
-}
-
-fn end(expr: &Expr<'_>) -> usize {
-    range(expr.span()).end
-}
-
-/// A path as it is written: a name with attributes and subscripts, none for anything else.
-fn written(expr: &Expr<'_>) -> Option<Vec<Part>> {
-    match expr {
-        Expr::Var(var) => Some(vec![Part { name: Some(var.id.to_string()), range: range(var.span()) }]),
-        Expr::GetAttr(get) => {
-            let mut path = written(&get.expr)?;
-            let stop = range(get.span()).end;
-            path.push(Part { name: Some(get.name.to_string()), range: stop.saturating_sub(get.name.len())..stop });
-            Some(path)
-        }
-        Expr::GetItem(get) => {
-            let mut path = written(&get.expr)?;
-            let name = match &get.subscript_expr {
-                Expr::Const(constant) => constant.value.as_str().map(str::to_string),
-                _ => None,
-            };
-            path.push(Part { name, range: range(get.subscript_expr.span()) });
-            Some(path)
-        }
-        _ => None,
     }
 }
