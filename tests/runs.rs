@@ -212,10 +212,18 @@ fn faults(case: &Case) -> Vec<String> {
         faults.push(format!("standard error does not hold {part:?}:\n{}", done.stderr));
     }
     if !faults.is_empty() {
-        let log: Vec<String> = events.iter().map(Value::to_string).collect();
+        let log: Vec<String> = events.iter().map(|event| shorten(event.clone())).collect();
         faults.push(format!("the log:\n{}", log.join("\n")));
     }
     faults
+}
+
+/// An event without what every event has, and not too long.
+fn shorten(mut event: Value) -> String {
+    for key in ["v", "at_ms", "run", "task", "sections"] {
+        event.as_object_mut().unwrap().shift_remove(key);
+    }
+    event.to_string().chars().take(300).collect()
 }
 
 /// All text of a request, as the model sees it.

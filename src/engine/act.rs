@@ -137,7 +137,7 @@ impl LoopRun {
         let outcomes = if native.len() == outcomes.len() { outcomes } else { vec![outcomes.join("\n")] };
         let mut values = results.into_iter().map(|result| match result.outcome {
             Ok(value) => value,
-            Err(words) => Value::from_iter([("error", Value::from(words))]),
+            Err(words) => Value::from_pairs([("error", Value::from(words))]),
         });
         let result = if several { Value::from_iter(values) } else { values.next().unwrap_or_default() };
         Handled { ok, result, outcomes, end: None }

@@ -251,7 +251,7 @@ impl EngineInner {
 
     /// `env` in a loop's templates: the variables that it may read.
     pub(super) fn env(&self, program: &Program) -> Value {
-        Value::from_iter(
+        Value::from_pairs(
             program.env.iter().filter_map(|name| Some((name.as_str(), Value::from(std::env::var(name).ok()?)))),
         )
     }
@@ -263,7 +263,7 @@ impl EngineInner {
 
     fn workspace_value(&self) -> Value {
         let name = self.library.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Value::from_iter([
+        Value::from_pairs([
             ("name", Value::from(name)),
             ("root", Value::from(self.library.root.to_string_lossy())),
             ("vars", Value::from(Serde(&self.library.workspace.doc.vars))),

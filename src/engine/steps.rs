@@ -29,6 +29,7 @@ struct StepProgram {
 struct Verb {
     name: &'static str,
     nests: bool,
+    gives: bool,
     step: Box<dyn AnyStep>,
 }
 
@@ -95,7 +96,7 @@ impl StepProgram {
                     return None;
                 };
                 let step = found.decode(verb.args.node(), diagnostics)?;
-                Some(Verb { name: found.name(), nests: found.nests(), step })
+                Some(Verb { name: found.name(), nests: found.nests(), gives: found.gives(), step })
             }
         };
         let on_error = match &step.keys.on_error {
@@ -177,6 +178,9 @@ impl LoopCore {
             match self.run_items(step, verb, frame, phase).await {
                 Ok(value) => {
                     guard.end(StepStatus::Ok, None);
+                    if verb.gives {
+                        frame.give(value.clone());
+                    }
                     frame.step_result(step.keys.id.as_ref().map(|id| id.as_str()), value);
                 }
                 Err(StepFailure::Cancelled) => {

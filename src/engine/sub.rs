@@ -73,7 +73,7 @@ impl LoopCore {
                 let state = core.state();
                 let vars: indexmap::IndexMap<&str, Value> =
                     state.vars.names().filter_map(|name| Some((name, state.vars.get(name)?))).collect();
-                Ok(Value::from_iter([
+                Ok(Value::from_pairs([
                     ("reason", Value::from(reason.name())),
                     ("answer", state.answer.as_deref().map_or(Value::from(()), Value::from)),
                     ("state", Value::from(Serde(&vars))),

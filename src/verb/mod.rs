@@ -44,6 +44,8 @@ pub trait Verb: DeserializeOwned + JsonSchema + Send + Sync + 'static {
     const GROUP: Group;
     /// Whether the work holds loops or tools that watch for cancellation themselves.
     const NESTS: bool = false;
+    /// Whether the step's result is what the whole handler gives back.
+    const GIVES: bool = false;
 
     /// Does the work; the value is the step's result.
     ///
@@ -110,6 +112,8 @@ pub trait AnyVerb: Send + Sync {
     fn group(&self) -> Group;
     /// See [`Verb::NESTS`].
     fn nests(&self) -> bool;
+    /// See [`Verb::GIVES`].
+    fn gives(&self) -> bool;
     /// The arguments' schema.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
     /// Decodes arguments; what is wrong goes into `diagnostics`.
@@ -130,6 +134,10 @@ impl<V: Verb> AnyVerb for Entry<V> {
 
     fn nests(&self) -> bool {
         V::NESTS
+    }
+
+    fn gives(&self) -> bool {
+        V::GIVES
     }
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {

@@ -18,6 +18,7 @@ pub(super) struct Result(serde_json::Value);
 impl Verb for Result {
     const NAME: &'static str = "result";
     const GROUP: Group = Group::Compute;
+    const GIVES: bool = true;
 
     async fn run(&self, cx: &StepContext<'_>) -> std::result::Result<Value, StepFailure> {
         // A copy: the value leaves the scope that its views look into.
