@@ -55,7 +55,11 @@ fn the_default_loop_cannot_write_or_leave_the_workspace() {
     let folder = with_model(&server, &[]);
     folder.run(&["run", "--input", "Write x."]).exits(0);
     assert!(!folder.file("x").exists());
-    assert!(last_message(&server, 1).contains("must be one of: grep, list_files, read_file"), "{}", last_message(&server, 1));
+    assert!(
+        last_message(&server, 1).contains("must be one of: grep, list_files, read_file"),
+        "{}",
+        last_message(&server, 1)
+    );
     assert!(last_message(&server, 2).contains("outside"), "{}", last_message(&server, 2));
 }
 

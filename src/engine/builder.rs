@@ -343,7 +343,6 @@ impl Engine {
         });
         let core = Arc::new(LoopCore {
             budgets: vec![Budget::outermost(&program.limits)],
-            ancestry: vec![program.name.clone()],
             stop: Stop::outermost(&request.cancel),
             depth: 0,
             shared,

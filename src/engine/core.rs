@@ -85,8 +85,6 @@ pub(super) struct LoopCore {
     pub(super) depth: u32,
     /// The budgets of this loop and of all loops around it.
     pub(super) budgets: Vec<Budget>,
-    /// Names of the loops and tools around this one, to refuse cycles.
-    pub(super) ancestry: Vec<String>,
 }
 
 impl LoopCore {

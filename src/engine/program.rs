@@ -21,7 +21,6 @@ use crate::syntax::Raw;
 /// A compiled loop.
 pub(super) struct Program {
     pub(super) name: String,
-    pub(super) description: String,
     pub(super) limits: crate::document::Limits,
     pub(super) allow: crate::document::Allow,
     pub(super) state: IndexMap<String, StateVar>,
@@ -97,7 +96,6 @@ impl Program {
         let actions = compiler.actions(&tools)?;
         Ok(Self {
             name: doc.name.to_string(),
-            description: doc.description.as_deref().cloned().unwrap_or_default(),
             limits: doc.limits.clone(),
             allow: doc.allow.clone(),
             state: doc.state.clone(),

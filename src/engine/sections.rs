@@ -87,7 +87,7 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
         TextSource::File(path) => file(path),
     };
     let mut sections = Vec::new();
-    let mut own = |wanted: &[&str], sections: &mut Vec<SectionProgram>| -> Result<(), String> {
+    let own = |wanted: &[&str], sections: &mut Vec<SectionProgram>| -> Result<(), String> {
         for (name, tier, path, depends, protocol) in OWN.iter().filter(|own| wanted.contains(&own.0)) {
             let mut section = SectionProgram::new(name, *tier, file(path)?);
             section.depends = *depends;

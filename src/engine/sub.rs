@@ -116,8 +116,6 @@ impl LoopCore {
         } else {
             self.events.for_task(&format!("{}/{name}.{}", self.events.task(), self.shared.next_subtask()))
         };
-        let mut ancestry = self.ancestry.clone();
-        ancestry.push(name.to_owned());
         Ok(Arc::new(Self {
             base: Arc::new(ScopeBase {
                 input,
@@ -140,7 +138,6 @@ impl LoopCore {
             events,
             stop: self.stop.child(),
             depth,
-            ancestry,
         }))
     }
 }

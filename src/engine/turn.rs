@@ -19,7 +19,7 @@ use crate::event::{CallPurpose, Event, ExitReason, RepairNote};
 use crate::model::{Finish, Protocol, Reply, Request, Sampling, ToolCall, ToolResult, Turn};
 use crate::reply::{self, Extracted, Grammar, Rejection};
 use crate::state::{Frame, TurnBinding};
-use crate::verb::{Phase, StepFailure};
+use crate::verb::Phase;
 
 /// The action that a turn chose, valid and verified.
 pub(super) struct Chosen {
@@ -357,15 +357,6 @@ fn reply_finish(finish: Option<Finish>) -> reply::Finish {
 }
 
 impl LoopCore {
-    /// A step failure as the end of the loop, when it is one.
-    pub(super) fn end_of(&self, failure: &StepFailure) -> Option<End> {
-        match failure {
-            StepFailure::Cancelled => Some(self.stopped()),
-            StepFailure::Ended(reason) => Some(End::new(*reason)),
-            StepFailure::Failed(_) => None,
-        }
-    }
-
     /// The model of a tier as this loop sees it.
     pub(super) fn slot(&self, tier: &str) -> Result<Arc<ModelSlot>, super::error::EngineError> {
         self.shared.engine.models.slot(&self.program, tier)

@@ -81,18 +81,6 @@ impl Scope {
         Value::from_object(self.clone())
     }
 
-    /// The frame.
-    #[must_use]
-    pub fn frame(&self) -> &Frame {
-        &self.frame
-    }
-
-    /// The same base under another frame.
-    #[must_use]
-    pub fn with_frame(&self, frame: Frame) -> Self {
-        Self { base: Arc::clone(&self.base), frame }
-    }
-
     fn state<T>(&self, read: impl FnOnce(&RunState) -> T) -> T {
         read(&self.base.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
