@@ -28,12 +28,11 @@ mod wire_tests;
 
 pub use cache::EncodeCache;
 pub use error::{ErrorClass, ModelError};
-pub use http::HttpClients;
-pub use provider::{AnyProvider, Mode as ReplayMode, PROVIDERS, RecordFile, Recorder, Replay, provider};
+pub use provider::{Mode as ReplayMode, PROVIDERS, RecordFile, Recorder, Replay, provider};
 pub use request::{
     Block, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
 };
-pub use setup::{BuildContext, KeySource, ModelSetupError, ReadEnv, Wait};
+pub use setup::{BuildContext, ModelSetupError, Wait};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -24,7 +24,7 @@ pub const PROVIDERS: &[&dyn AnyProvider] =
 pub trait Provider: 'static {
     /// The name in `provider:`.
     const NAME: &'static str;
-    /// One line for lists.
+    /// One line, which editors show.
     const SUMMARY: &'static str;
     /// The keys of a model of this provider, `provider` among them.
     type Settings: DeserializeOwned + JsonSchema;
@@ -40,8 +40,6 @@ pub trait Provider: 'static {
 pub trait AnyProvider: Sync {
     /// The name in `provider:`.
     fn name(&self) -> &'static str;
-    /// One line for lists.
-    fn summary(&self) -> &'static str;
     /// The JSON Schema of its settings, with `provider` fixed to its name.
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
     /// Reports everything in the settings that does not decode.
@@ -73,10 +71,6 @@ impl<P> Erased<P> {
 impl<P: Provider> AnyProvider for Erased<P> {
     fn name(&self) -> &'static str {
         P::NAME
-    }
-
-    fn summary(&self) -> &'static str {
-        P::SUMMARY
     }
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {

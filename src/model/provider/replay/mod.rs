@@ -92,13 +92,6 @@ impl Replay {
         Ok(Self { info, path: path.to_owned(), mode, state: Mutex::new(State { file, requests, used }) })
     }
 
-    /// How many replies were not asked for.
-    #[must_use]
-    pub fn unused(&self) -> usize {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.used.iter().filter(|used| !**used).count()
-    }
-
     fn answer(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Reply, ModelError> {
         let volatile = Volatile::new(request.volatile);
         let text = canonical(request, &volatile);
@@ -192,6 +185,10 @@ mod tests {
     use super::*;
     use crate::model::{Block, NoSink, Sampling, Transcript, Turn};
 
+    fn unused(model: &Replay) -> usize {
+        model.state.lock().unwrap().used.iter().filter(|used| !**used).count()
+    }
+
     /// A run of three calls over one log, with nonces of its own.
     async fn run(model: &dyn Model, log: &str, nonce: &str) -> Result<Vec<Reply>, ModelError> {
         let system = [Block { text: "You read logs.".into() }];
@@ -265,7 +262,7 @@ exchanges:
         assert_eq!(replies[2].calls[0].id, "call_2_1");
         assert_eq!(replies[2].calls[0].arguments, "{\"x\":1}");
         assert_eq!(replies[2].finish, Some(crate::model::Finish::ToolCalls));
-        assert_eq!(model.unused(), 0);
+        assert_eq!(unused(&model), 0);
         let error = run(&model, &log(200), "bbbb").await.unwrap_err();
         assert!(error.message.contains("no more replies"), "{error}");
 
@@ -331,7 +328,7 @@ exchanges:
         };
         let file = RecordFile::create(&path, &info).unwrap();
         // A file that was begun is a file.
-        assert_eq!(Replay::open(&path, Mode::Strict).unwrap().unused(), 0);
+        assert_eq!(unused(&Replay::open(&path, Mode::Strict).unwrap()), 0);
         let recorder = Recorder::new(Arc::new(Talker(info)), Arc::clone(&file));
         let recorded = run(&recorder, &log(50), "aaaa").await.unwrap();
         assert_eq!(file.failure(), None);
