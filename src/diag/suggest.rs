@@ -1,5 +1,7 @@
 //! "Did you mean": the nearest known word to one that a person wrote.
 
+use std::collections::HashSet;
+
 /// The candidate nearest to `word`, if one is near enough to be worth saying.
 ///
 /// Case and `-`/`_` do not count. The limit is one edit and one more for each four letters, so
@@ -29,10 +31,12 @@ where
     best.map(|(_, candidate)| candidate)
 }
 
-/// Words in backticks, separated by commas, cut after twelve.
+/// Words in backticks, each once, separated by commas, cut after twelve.
 pub fn list_words<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> String {
     const SHOWN: usize = 12;
-    let words: Vec<String> = words.into_iter().map(|word| format!("`{}`", word.as_ref())).collect();
+    let mut shown = HashSet::new();
+    let words = words.into_iter().map(|word| format!("`{}`", word.as_ref()));
+    let words: Vec<String> = words.filter(|word| shown.insert(word.clone())).collect();
     match words.len() {
         0 => "nothing".to_owned(),
         n if n > SHOWN => format!("{} and {} more", words[..SHOWN].join(", "), n - SHOWN),
@@ -79,6 +83,6 @@ mod tests {
     fn long_lists_are_cut() {
         let words: Vec<String> = (0..14).map(|n| format!("w{n}")).collect();
         assert!(list_words(&words).ends_with("`w11` and 2 more"));
-        assert_eq!(list_words(["a", "b"]), "`a`, `b`");
+        assert_eq!(list_words(["a", "b", "a"]), "`a`, `b`");
     }
 }

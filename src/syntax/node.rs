@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics, Span, codes};
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// Where it was written; for an alias, the alias.
+    /// Where it was written; for an alias, the alias; for a key without a value, the key.
     pub span: Span,
     /// Where it was defined, if this is an alias. Its children keep the spans of their definition.
     pub origin: Option<Span>,

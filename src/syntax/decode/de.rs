@@ -136,9 +136,7 @@ impl<'a> NodeDeserializer<'a> {
     fn list<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         match &self.node.value {
             Value::Seq(items) => visitor.visit_seq(SeqOf::new(items)),
-            Value::String(_) | Value::Map(_) => {
-                Err(self.wrong("a list").help(Some("write `[…]`, or one `- ` line for each item".to_owned())))
-            }
+            Value::String(_) | Value::Map(_) => Err(self.wrong("a list").help(Some(words::list_help(self.node)))),
             _ => Err(self.wrong("a list")),
         }
     }
@@ -149,7 +147,7 @@ impl<'a> NodeDeserializer<'a> {
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
         let Value::Map(entries) = &self.node.value else {
-            return Err(self.wrong("a map"));
+            return Err(self.wrong("a map").help(words::map_help(self.node)));
         };
         let fields = known.unwrap_or_default();
         context::inside(Enclosing { fields }, || {

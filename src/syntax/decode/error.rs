@@ -61,9 +61,8 @@ impl DecodeError {
         inner.culprit = context::address(node);
         inner.children = children(node).map(context::address).collect();
         inner.refused = is_refused(node) || children(node).any(is_refused);
-        let absent = node.is_null() && node.span.start == node.span.end;
         let span = match key_span {
-            Some(key) if absent || inner.diagnostic.code == codes::MISSING_KEY => key,
+            Some(key) if inner.diagnostic.code == codes::MISSING_KEY => key,
             None if inner.diagnostic.code == codes::MISSING_KEY => start_of(node),
             _ => node.span,
         };

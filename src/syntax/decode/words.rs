@@ -118,11 +118,29 @@ pub(super) fn unknown_key_help(key: &str, known: &[&str]) -> String {
     if let Some(odd) = key.chars().find(|c| ODD.contains(c)) {
         return format!("the key contains `{odd}` (U+{:04X}), which a text editor put there; type it anew", odd as u32);
     }
+    let parts = key.split_once(':').or_else(|| key.split_once('='));
+    if let Some((name, value)) = parts.filter(|(name, _)| known.contains(&name.trim())) {
+        return format!("write `{}: {}`, with a space after the colon", name.trim(), value.trim());
+    }
     match did_you_mean(key, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "no keys are allowed here".to_owned(),
         None => format!("expected one of {}", list_words(known)),
     }
+}
+
+/// How to write a list where something else was found.
+pub(super) fn list_help(node: &Node) -> String {
+    match node.as_str() {
+        Some(text) if text.len() <= SHOWN && node.style == Style::Plain => format!("write `[{text}]`"),
+        _ => "write `[…]`, or one `- ` line for each item".to_owned(),
+    }
+}
+
+/// How to write a map where a list of maps was found.
+pub(super) fn map_help(node: &Node) -> Option<String> {
+    let one_map_each = node.items().iter().all(|item| matches!(item.value, Value::Map(_)));
+    (one_map_each && !node.items().is_empty()).then(|| "write the keys without `- ` and without `[ ]`".to_owned())
 }
 
 /// The boolean that a word stands for in other formats.

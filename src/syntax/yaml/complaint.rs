@@ -112,7 +112,9 @@ impl Scene<'_> {
                 .syntax("a quoted text goes on in the wrong column")
                 .help("close the quotes, or indent the lines that go on more than the key"),
             K::MappingValueNotAllowed => self.second_colon(),
+            K::SimpleKeyExpected | K::InvalidSimpleKey if self.under_block_text() => self.block_text(),
             K::SimpleKeyExpected | K::InvalidSimpleKey => self.not_a_key(self.at),
+            K::ExpectedBlockMappingKey if self.is_first_on_line() && self.under_block_text() => self.block_text(),
             K::ExpectedBlockMappingKey if self.is_first_on_line() => self
                 .syntax("this line does not fit the map above it")
                 .help("keys of one map begin in the same column; check the indentation"),
@@ -133,6 +135,9 @@ impl Scene<'_> {
             K::MismatchedFlowCollectionEnd { open, close } => self
                 .syntax(format!("`{open}` is closed with `{close}`"))
                 .help(format!("close it with `{}`", closing(*open))),
+            K::MisplacedFlowCollectionEnd if !self.begins_value() => {
+                self.syntax(format!("`{}` closes nothing", self.character())).help(format!("remove it, or {QUOTE}"))
+            }
             K::BomInsideDocument => {
                 self.syntax("a byte order mark inside the document").help("delete the invisible character U+FEFF here")
             }
@@ -210,6 +215,21 @@ impl Scene<'_> {
             .help("the line above already has a value; check the indentation of this key")
     }
 
+    /// Whether the line of the error was meant to belong to a text after `|` or `>`.
+    fn under_block_text(&self) -> bool {
+        let start = line_start(self.text, self.at);
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let here = indent(line_at(self.text, start));
+        let mut above = self.text[..start].lines().rev().filter(|line| !line.trim().is_empty()).peekable();
+        above.peek().is_some_and(|line| opens_block(line))
+            || above.find(|line| indent(line) < here).is_some_and(opens_block)
+    }
+
+    fn block_text(&self) -> Diagnostic {
+        self.syntax("this line is not indented enough to belong to the text above it")
+            .help("indent all lines of the text more than its key, and none less than the first")
+    }
+
     /// A line that is neither `key: value` nor an item.
     fn not_a_key(&self, at: usize) -> Diagnostic {
         let line = line_at(self.text, at);
@@ -283,6 +303,12 @@ impl Scene<'_> {
     }
 }
 
+/// Whether a line ends with the `|` or `>` of a block scalar.
+fn opens_block(line: &str) -> bool {
+    let sign = line.trim_end().trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
+    sign.ends_with(['|', '>']) && sign.trim_end_matches(['|', '>']).ends_with([' ', '\t'])
+}
+
 /// The first escape in a double-quoted text that YAML does not know.
 fn first_bad_escape(written: &str) -> Option<&str> {
     let mut rest = written;
@@ -290,10 +316,18 @@ fn first_bad_escape(written: &str) -> Option<&str> {
         let at = rest.find('\\')?;
         let escape = rest[at + 1..].chars().next()?;
         let end = at + 1 + escape.len_utf8();
-        if !"0abt\tnvfre \"/\\N_LPxuU".contains(escape) || "xuU".contains(escape) {
+        let digits = match escape {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ if "0abt\tnvfre \"/\\N_LP".contains(escape) => 0,
+            _ => return Some(&rest[at..end]),
+        };
+        let code = rest.get(end..end + digits).filter(|code| code.bytes().all(|b| b.is_ascii_hexdigit()));
+        if code.is_none() || code.is_some_and(|code| code.starts_with(['d', 'D']) && digits == 4) {
             return Some(&rest[at..end]);
         }
-        rest = &rest[end..];
+        rest = &rest[end + digits..];
     }
 }
 

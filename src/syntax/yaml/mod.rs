@@ -235,8 +235,8 @@ impl Builder<'_> {
                 Key::Given(key, key_span) => {
                     let empty = node.is_null() && node.span.start == node.span.end;
                     if empty {
-                        // Nothing was written: the place is right after the key, not at the next token.
-                        node.span = Span::new(self.source, key_span.end, key_span.end);
+                        // Nothing was written: the parser's place would be the next token.
+                        node.span = key_span;
                     }
                     map.entries.push(Entry { key, key_span, value: node });
                     if empty {

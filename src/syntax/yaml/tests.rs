@@ -39,6 +39,10 @@ fn syntax_errors_are_put_where_the_author_must_change_something() {
         ("a: [1}\n", "1:4", "yaml-syntax", "close it with `]`"),
         ("a: 1\n b: 2\n", "2:3", "yaml-syntax", "indentation"),
         ("a:\n  b: 1\n c: 2\n", "3:2", "yaml-syntax", "same column"),
+        ("k:\n  a: |\n    x\n   y\n", "4:4", "yaml-syntax", "indent all lines"),
+        ("k:\n  a: |\n  x\n  y\n", "3:3", "yaml-syntax", "indent all lines"),
+        ("a: {b: 1}}\n", "1:10", "yaml-syntax", "`}` closes nothing"),
+        ("a: \"\\\"\\u00e9\\q\"\n", "1:4", "yaml-syntax", "`\\q`"),
         ("- a\nb: 1\n", "2:1", "yaml-syntax", "list"),
         ("a: > be brief\n", "1:4", "yaml-syntax", "next line"),
         ("a: - b\n", "1:4", "yaml-syntax", "next line"),
@@ -134,7 +138,7 @@ fn spans_cover_exactly_what_was_written() {
     assert_eq!(slice("/a"), "|\n  x\n  y");
     assert_eq!(slice("/b"), "- p\n  - q: r");
     assert_eq!(slice("/b/1"), "q: r");
-    assert_eq!(slice("/c"), "");
+    assert_eq!(slice("/c"), "c", "a key without a value is its own place");
     assert_eq!(slice("/d"), "'z'");
     assert_eq!(slice("/e"), "{f: g}");
     assert_eq!(slice(""), text.trim_end());
