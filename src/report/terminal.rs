@@ -244,9 +244,9 @@ impl View {
         }
         self.screen.forget_node(key);
         if text.trim().is_empty() {
-            self.line(Look::Warning, &format!("  ! {label}: what was shown does not count"));
+            self.line(Look::Warning, &format!("  ! {label}: withdrawn"));
         } else {
-            self.line(Look::Warning, &format!("  ! {label}: what was shown does not count; this does:"));
+            self.line(Look::Warning, &format!("  ! {label}: withdrawn; this counts instead:"));
             self.screen.grow(key, label, answer, text);
         }
     }
@@ -560,7 +560,7 @@ mod tests {
         ];
         let (progress, answers) = draw(LIVE, events.clone());
         assert_eq!(answers, "wrong\nright\n");
-        assert!(progress.contains("does not count; this does"), "{progress}");
+        assert!(progress.contains("withdrawn; this counts instead"), "{progress}");
         let (_, answers) = draw(PLAIN, events);
         assert_eq!(answers, "right\n", "a file gets only what counts");
     }

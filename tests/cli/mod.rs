@@ -6,6 +6,7 @@ mod help;
 mod init;
 mod model_ask;
 mod output;
+mod readme;
 mod run;
 
 use std::path::{Path, PathBuf};
