@@ -24,7 +24,8 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("report", Only(&["event"])),
     ("load", Only(&["diag", "syntax", "document"])),
     ("state", Only(&["document", "event", "model"])),
-    ("reply", Only(&["document"])),
+    // `diag` only for the nearest known name.
+    ("reply", Only(&["diag"])),
     ("policy", Only(&["document", "event"])),
     ("prompt", Only(&["document", "template", "state", "model", "event"])),
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
