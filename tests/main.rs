@@ -8,6 +8,7 @@ mod docs;
 mod log_analyze;
 mod runs;
 mod shipped;
+mod verbs;
 
 #[path = "support/raw_http.rs"]
 mod raw_http;
