@@ -183,6 +183,11 @@ codes! {
         "A whole number does not fit into 64 bits, or not into the range that is wanted.",
         "Whole numbers go from -9223372036854775808 to 18446744073709551615. A key may ask for less. \
          Put longer digit strings in quotes.";
+    OPTION_INJECTION = "option-injection", Warning,
+        "A value may be taken for a program's option.",
+        "An argument of `run` begins with a template, so its value may begin with `-`. The step refuses such a \
+         value when it runs. Put an item `--` before it, give the parameter a `pattern` that excludes it, or write \
+         `allow_dash: true`.";
     SECTION_SOURCE = "section-source", Error,
         "A section needs exactly one source of text.",
         "Write either `text` or `file`.";

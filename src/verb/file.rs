@@ -10,10 +10,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 
-use super::shape::{blocking, decode_string_or, plain, string_or};
+use super::shape::{blocking, decode_string_or, string_or};
 use super::{Group, StepContext, StepFailure, Verb};
 use crate::document::Templated;
 use crate::event::Event;
+use crate::policy::{Access, Inside};
 use crate::syntax::{Raw, decode_within};
 
 /// The most bytes of a file that `read` gives unless it is told otherwise.
@@ -231,32 +232,53 @@ impl Verb for Write {
 
     async fn run(&self, cx: &StepContext<'_>) -> Result<Value, StepFailure> {
         let path = cx.access.resolve(&cx.text(&self.path)?)?;
-        let bytes = match &self.change {
-            Change::Content(source) => {
-                let content = cx.text(source)?;
-                cx.access.write(&path, content.as_bytes())?;
-                content.len()
-            }
-            Change::Append(source) => {
-                let content = cx.text(source)?;
-                cx.access.append(&path, content.as_bytes())?;
-                content.len()
-            }
-            Change::Replace(replace) => {
-                let (old, new) = (cx.text(&replace.old)?, cx.text(&replace.new)?);
-                let wanted = optional(cx, replace.count.as_ref())?.unwrap_or(1);
-                let contents = cx.access.read(&path, REPLACE_MAX)?;
-                if contents.more {
-                    return Err(StepFailure::new(format!("`{}` is too long for `replace` (16 MiB)", path.shown())));
-                }
-                let text = String::from_utf8(contents.bytes)
-                    .map_err(|_| StepFailure::new(format!("`{}` is not UTF-8 text", path.shown())))?;
-                let text = replaced(path.shown(), &text, &old, &new, wanted).map_err(StepFailure::Failed)?;
-                cx.access.write(&path, text.as_bytes())?;
-                text.len()
-            }
+        let access = cx.access.clone();
+        let change = match &self.change {
+            Change::Content(source) => Edit::Content(cx.text(source)?),
+            Change::Append(source) => Edit::Append(cx.text(source)?),
+            Change::Replace(replace) => Edit::Replace {
+                old: cx.text(&replace.old)?,
+                new: cx.text(&replace.new)?,
+                wanted: optional(cx, replace.count.as_ref())?.unwrap_or(1),
+            },
         };
-        Ok(plain(&json!({ "path": path.shown(), "bytes": bytes })))
+        blocking(move |_| {
+            let bytes = apply(&access, &path, change)?;
+            Ok(json!({ "path": path.shown(), "bytes": bytes }))
+        })
+        .await
+    }
+}
+
+/// A change with its texts rendered.
+enum Edit {
+    Content(String),
+    Append(String),
+    Replace { old: String, new: String, wanted: usize },
+}
+
+/// Makes a change; the bytes that were written.
+fn apply(access: &Access, path: &Inside, change: Edit) -> Result<usize, StepFailure> {
+    match change {
+        Edit::Content(content) => {
+            access.write(path, content.as_bytes())?;
+            Ok(content.len())
+        }
+        Edit::Append(content) => {
+            access.append(path, content.as_bytes())?;
+            Ok(content.len())
+        }
+        Edit::Replace { old, new, wanted } => {
+            let contents = access.read(path, REPLACE_MAX)?;
+            if contents.more {
+                return Err(StepFailure::new(format!("`{}` is too long for `replace` (16 MiB)", path.shown())));
+            }
+            let text = String::from_utf8(contents.bytes)
+                .map_err(|_| StepFailure::new(format!("`{}` is not UTF-8 text", path.shown())))?;
+            let text = replaced(path.shown(), &text, &old, &new, wanted).map_err(StepFailure::Failed)?;
+            access.write(path, text.as_bytes())?;
+            Ok(text.len())
+        }
     }
 }
 
@@ -311,8 +333,14 @@ impl Verb for Artifact {
     async fn run(&self, cx: &StepContext<'_>) -> Result<Value, StepFailure> {
         let path = cx.access.resolve(&cx.text(&self.path)?)?;
         let content = cx.text(&self.content)?;
-        cx.access.write(&path, content.as_bytes())?;
-        cx.emit(Event::Artifact { path: path.shown().to_owned(), bytes: content.len() });
-        Ok(plain(&json!({ "path": path.shown(), "bytes": content.len() })))
+        let (access, bytes) = (cx.access.clone(), content.len());
+        let target = path.clone();
+        let written = blocking(move |_| {
+            access.write(&target, content.as_bytes())?;
+            Ok(json!({ "path": target.shown(), "bytes": bytes }))
+        })
+        .await?;
+        cx.emit(Event::Artifact { path: path.shown().to_owned(), bytes });
+        Ok(written)
     }
 }

@@ -2,6 +2,7 @@
 
 mod actions;
 mod ambiguous;
+mod argv;
 mod ending;
 mod flow;
 mod in_force;
@@ -30,6 +31,7 @@ pub(super) struct Rule {
 pub(super) const RULES: &[Rule] = &[
     Rule { name: "actions", run: actions::check },
     Rule { name: "ambiguous", run: ambiguous::check },
+    Rule { name: "argv", run: argv::check },
     Rule { name: "ending", run: ending::check },
     Rule { name: "flow", run: flow::check },
     Rule { name: "in_force", run: in_force::check },
