@@ -107,3 +107,17 @@ pub const NAMES: &[Name] = &[
 pub fn catalogued(name: &str) -> Option<&'static Name> {
     NAMES.iter().find(|row| row.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_on_templates_lists_every_name() {
+        let page = include_str!("../../docs/templates.md");
+        let rows: String = page.lines().filter(|line| line.starts_with("| `")).collect();
+        for row in NAMES {
+            assert!(rows.contains(&format!("`{}`", row.name)), "docs/templates.md has no row for `{}`", row.name);
+        }
+    }
+}
