@@ -59,8 +59,6 @@ pub struct Assembled {
     pub system: Vec<Block>,
     /// The last user part: `timeline_open`, then `dynamic`.
     pub last: String,
-    /// The nonce of the tags that the model writes this turn.
-    pub turn_nonce: Nonce,
     /// Each section's share, in the order of the prompt.
     pub profile: Vec<SectionProfile>,
     /// Names and values that differ between runs: `nonce`, `nonce.SECTION`.
@@ -184,7 +182,6 @@ impl Assembler {
         Ok(Assembled {
             system: self.system(),
             last: self.last(),
-            turn_nonce: self.turn.clone(),
             profile: self.slots.iter().zip(changed).map(|(slot, changed)| slot.profile(changed)).collect(),
             volatile: self.volatile(),
             guarded,

@@ -6,14 +6,16 @@
 
 mod assemble;
 mod nonce;
+#[cfg(test)]
 mod parse;
 mod seen;
 
 pub use crate::document::{Tier, Trust};
 pub use crate::template::guard;
-pub use assemble::{Assembled, Assembler, Guarded, Sealed, Section, StaleTurnNonce};
-pub use nonce::{NONCE_LEN, Nonce, NonceSource, RunSecret, SecretError};
-pub use parse::{ParsedSection, parse_sections};
+pub use assemble::{Assembled, Assembler, Section};
+pub use nonce::{Nonce, NonceSource, RunSecret, SecretError};
+#[cfg(test)]
+pub(crate) use parse::parse_sections;
 
 #[cfg(test)]
 mod security_tests;

@@ -28,25 +28,11 @@ impl RunSecret {
         Self::from_source(getrandom::fill)
     }
 
-    /// A secret that is known: of a run that is replayed, or in a test.
+    /// A secret that is known.
+    #[cfg(test)]
     #[must_use]
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
-    }
-
-    /// The bytes, for the journal.
-    #[must_use]
-    pub fn to_bytes(&self) -> [u8; 32] {
-        self.0
-    }
-
-    /// A secret of its own for part `n` of a run: what is drawn from it never meets what is drawn from another part.
-    #[must_use]
-    pub fn derive(&self, n: u64) -> Self {
-        let mut mac = keyed(self);
-        mac.update(b"part");
-        mac.update(&n.to_be_bytes());
-        Self(mac.finalize().into_bytes().into())
     }
 
     fn from_source<E>(fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, SecretError>

@@ -16,8 +16,8 @@ mod render;
 mod syntax;
 pub mod walk;
 
-pub use builder::{Loader, TemplatesBuilder};
-pub use error::{Place, TemplateError, TemplateErrorDetails, TemplateErrorKind};
+pub use builder::TemplatesBuilder;
+pub use error::{Place, TemplateError, TemplateErrorKind};
 pub use functions::{FILTERS, FUNCTIONS, TESTS, suggest_filter, suggest_function, suggest_test};
 pub use names::{NAMES, Name, Where, catalogued};
 pub use render::{Rendered, Templates};
