@@ -93,8 +93,8 @@ fn the_script_shows_the_whole_loop_and_its_report_is_written() {
         .into_iter()
         .filter_map(|event| event["values"]["anomalies"].as_array())
         .next_back();
-    let lines: Vec<&Value> = recorded.unwrap().iter().map(|anomaly| &anomaly["lines"]).collect();
-    assert_eq!(lines, [&json!([112]), &json!([23]), &json!([76])], "the engine looks the lines up itself");
+    let lines: Vec<&Value> = recorded.unwrap().iter().map(|anomaly| &anomaly["line"]).collect();
+    assert_eq!(lines, [&json!(112), &json!(23), &json!(76)], "the engine looks each line up itself");
     assert_eq!(of_kind(&events, "run_started")[0]["source"]["kind"], "script");
 }
 
