@@ -176,10 +176,9 @@ impl View {
         let cost =
             cost_usd.map_or("cost unknown: no price is set".to_owned(), |usd| format!("cost {}", figures::money(usd)));
         // Nobody pays for a script, and it counts tokens only where its author made some up.
-        if self.source == ReplySource::Model {
-            self.line(Look::Dim, &format!("{}; {cost}", figures::tokens(*usage)));
-        } else if usage.total() > 0 {
-            self.line(Look::Dim, &figures::tokens(*usage));
+        if usage.total() > 0 {
+            let cost = if self.source == ReplySource::Model { format!("; {cost}") } else { String::new() };
+            self.line(Look::Dim, &format!("{}{cost}", figures::tokens(*usage)));
         }
         if let Some(who) = answered_by(&self.source) {
             self.screen.line(Verbosity::Quiet, Look::Warning, &who);

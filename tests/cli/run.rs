@@ -312,6 +312,27 @@ fn an_interrupt_in_a_stream_runs_the_finish_hooks() {
 
 #[test]
 #[cfg(unix)]
+fn an_interrupt_in_a_program_ends_it_and_its_children() {
+    let server = answering(WAIT);
+    let folder = workspace(&server);
+    let slow = ECHO.replace(
+        "do: [ { feedback: \"You waited.\" } ]",
+        "do: [ { run: [sh, -c, \"sleep 60 & echo $! > pid; wait\"] } ]",
+    );
+    folder.write("loops/echo.yaml", slow);
+    let run = Background::start(folder);
+    let pid = wait_for_pid(&run.folder);
+    run.interrupt();
+    let (done, folder, took) = run.end();
+    done.exits(130);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(is_gone(pid), "the child lives on");
+    assert_eq!(folder.read("end-cancelled.txt"), "x", "finish hooks ran");
+    assert_complete(&events(&folder.read("run.ndjson")), "cancelled");
+}
+
+#[test]
+#[cfg(unix)]
 fn an_interrupt_in_a_retry_wait_ends_the_wait() {
     let server = Server::scripted(vec![Response::status(429).header("retry-after", "50")]);
     let run = Background::start(workspace(&server));
@@ -334,22 +355,61 @@ fn a_second_interrupt_stops_at_once_and_leaves_no_child() {
     let run = Background::start(folder);
     run.wait_for("model_call_started");
     run.interrupt();
-    let start = Instant::now();
-    while std::fs::read_to_string(run.folder.file("pid")).unwrap_or_default().trim().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(20), "the finish hook never ran");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let pid = wait_for_pid(&run.folder);
     run.interrupt();
     let (done, folder, took) = run.end();
     done.exits(130);
     assert!(took < Duration::from_secs(5), "{took:?}");
-    let pid = folder.read("pid").trim().parse().unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    let gone = (0..100).any(|_| {
+    assert!(is_gone(pid), "the child lives on");
+}
+
+/// The process that a program of the loop has written down.
+#[cfg(unix)]
+fn wait_for_pid(folder: &Folder) -> rustix::process::Pid {
+    let start = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(folder.file("pid")).unwrap_or_default();
+        if let Ok(pid) = text.trim().parse() {
+            return rustix::process::Pid::from_raw(pid).unwrap();
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "the program never ran");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether the process ends within two seconds.
+#[cfg(unix)]
+fn is_gone(pid: rustix::process::Pid) -> bool {
+    (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         rustix::process::test_kill_process(pid).is_err()
-    });
-    assert!(gone, "the child lives on");
+    })
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_run() {
+    let server = answering(WAIT);
+    let folder = workspace(&server);
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_loopwright"))
+        .args(["run", "echo", "--input", "x", "--format", "json", "--max-iterations", "100000"])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let done = Done::of(&child.wait_with_output().unwrap()).exits(130);
+    assert_eq!(done.stderr, "", "nothing is wrong");
+}
+
+#[test]
+fn a_question_that_nobody_can_be_asked_does_not_stop_the_run() {
+    let ask = r#"{"@action": "ask_for_clarification", "question": "Which word?"}"#;
+    let server = Server::scripted(vec![Response::says(ask), Response::says(SAY)]);
+    let done = workspace(&server).run_with(&["run", "echo", "--input", "x"], "an answer that is no answer\n").exits(0);
+    assert!(done.stderr.contains("? Which word? (nobody can be asked here)"), "{done:?}");
+    let second = &server.seen()[1];
+    assert!(!String::from_utf8_lossy(&second.body).contains("an answer that is no answer"));
 }
 
 #[test]
