@@ -35,6 +35,15 @@ impl RunSecret {
         Self(bytes)
     }
 
+    /// A secret of its own for part `n` of a run: what is drawn from it never meets what is drawn from another part.
+    #[must_use]
+    pub fn derive(&self, n: u64) -> Self {
+        let mut mac = keyed(self);
+        mac.update(b"part");
+        mac.update(&n.to_be_bytes());
+        Self(mac.finalize().into_bytes().into())
+    }
+
     fn from_source<E>(fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, SecretError>
     where
         E: std::error::Error + Send + Sync + 'static,
