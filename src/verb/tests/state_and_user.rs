@@ -166,12 +166,13 @@ async fn the_next_turn_is_bound() {
     for verb in ["forbid_exit_next", "request_async", "silence"] {
         world.run(verb, json!(true)).await.unwrap();
     }
-    let mut state = world.state.lock().unwrap();
-    assert!(state.request_async && state.silence);
-    let binding = state.take_binding();
+    let binding = {
+        let mut state = world.state.lock().unwrap();
+        assert!(state.request_async && state.silence);
+        state.take_binding()
+    };
     assert_eq!(binding.only, Some(vec!["a".to_owned(), "login".to_owned()]));
     assert_eq!((binding.forbidden, binding.no_exit), (vec!["b".to_owned()], true));
-    drop(state);
     assert!(world.run("next_actions", json!([])).await.is_err());
     let refs = step("next_actions", &json!(["a", "{{ x }}"])).unwrap_or_else(|e| panic!("{e:?}")).references();
     assert_eq!(refs, [Reference::Action("a".into())]);
