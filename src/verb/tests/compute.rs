@@ -73,7 +73,7 @@ fn mistakes_are_told_at_their_place() {
         ("run", "[ls, {a: 1}]", "{a: 1}", "expected a string"),
         ("run", "[]", "[]", "no program"),
         ("run", "argv: [ls]\ntiemout: 3s", "tiemout", "unknown key"),
-        ("run", "argv: [ls]\ntimeout: 3", "3", "expected"),
+        ("run", "argv: [ls]\ntimeout: 3", "3", "write 3s"),
         ("run", "argv: [ls]\ntimeout: 3y", "3y", "unit of time"),
         ("run", "argv: ['echo {{ x }}']\nshell: true", "", "takes no templates"),
         ("write", "path: a", "", "exactly one"),
