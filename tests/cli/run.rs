@@ -357,7 +357,7 @@ fn a_second_interrupt_stops_at_once_and_leaves_no_child() {
     run.interrupt();
     let pid = wait_for_pid(&run.folder);
     run.interrupt();
-    let (done, folder, took) = run.end();
+    let (done, _folder, took) = run.end();
     done.exits(130);
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert!(is_gone(pid), "the child lives on");
