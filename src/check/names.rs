@@ -9,7 +9,8 @@ pub(super) fn shape_of(name: &str) -> Shape {
     match name {
         "now" | "os" | "nonce" | "reason" | "error" => text,
         "index" => Shape::Scalar("an integer"),
-        "feedback" | "timeline" | "history" | "todo" | "tools" | "skills" => Shape::list(),
+        "last_iteration" => Shape::Scalar("a boolean"),
+        "feedback" | "timeline" | "history" | "todo" | "tools" | "skills" | "actions" => Shape::list(),
         "steps" | "tags" => Shape::map::<String>([]),
         "run" => {
             let usage = ["input", "output", "cache_read", "cache_write"].map(|key| (key, number.clone()));

@@ -57,6 +57,7 @@ impl Scope {
     pub(super) fn of_forge(input: Option<&Params>, workspace: &WorkspaceDoc) -> Self {
         let mut scope = Self::base(workspace);
         scope.set("input", input.map_or(Shape::Any, |input| Shape::of_schema(&input.schema)));
+        scope.set("schema", Shape::Any);
         scope
     }
 

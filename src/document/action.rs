@@ -54,6 +54,7 @@ pub struct StreamTo {
 /// The media type of text that says nothing else.
 pub const DEFAULT_CONTENT_TYPE: &str = "text/markdown";
 
+/// Where streamed text is shown, with its media type.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct StreamToMap {

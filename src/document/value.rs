@@ -114,6 +114,7 @@ pub enum TextSource {
     File(Spanned<String>),
 }
 
+/// Text from a file.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FileSource {

@@ -15,6 +15,12 @@ fn the_committed_schemas_are_the_generated_ones() {
 }
 
 #[test]
+fn the_committed_reference_is_the_generated_one() {
+    let drift = check_reference_drift(&repository().join("docs/reference"));
+    assert!(drift.is_empty(), "{}\nrun `cargo run -- schema --write-reference docs/reference`", drift.join("\n"));
+}
+
+#[test]
 fn every_schema_is_a_valid_one_of_its_draft() {
     for kind in SchemaKind::ALL {
         let schema = generate(kind);
@@ -73,8 +79,22 @@ fn undescribed(root: &Json, value: &Json, path: &str, missing: &mut Vec<String>)
 }
 
 #[test]
-#[ignore = "writes the committed schemas"]
-fn write_schemas() {
-    write(&repository().join("schemas")).unwrap();
-    write_reference(&repository().join("docs/reference")).unwrap();
+fn every_link_of_the_reference_leads_somewhere() {
+    let pages = super::reference::pages();
+    for (name, text) in &pages {
+        for (at, _) in text.match_indices("](") {
+            let target: String = text[at + 2..].chars().take_while(|c| *c != ')').collect();
+            if target.starts_with("http") {
+                continue;
+            }
+            let heading = |text: &str, anchor: &str| {
+                text.lines().any(|line| line.strip_prefix("## ").is_some_and(|title| title.to_lowercase() == anchor))
+            };
+            let there = match target.strip_prefix('#') {
+                Some(anchor) => heading(text, anchor),
+                None => pages.iter().any(|(page, _)| *page == target),
+            };
+            assert!(there, "{name}: {target}");
+        }
+    }
 }

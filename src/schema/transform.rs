@@ -63,7 +63,9 @@ pub(super) fn exact_integers(schema: &mut Json) {
 pub(super) fn readable(schema: &mut Json) {
     each(schema, &mut |map| {
         if let Some(Json::String(text)) = map.get_mut("description") {
-            *text = text.split("\n\n").map(|part| part.replace('\n', " ")).collect::<Vec<_>>().join("\n\n");
+            let paragraphs = text.split("\n\n").map(|part| part.replace('\n', " "));
+            // Links of rustdoc lead nowhere in an editor.
+            *text = paragraphs.collect::<Vec<_>>().join("\n\n").replace("[`", "`").replace("`]", "`");
         }
         let description = map.get("description").cloned();
         let Some(Json::Object(properties)) = map.get_mut("properties") else { return };

@@ -29,14 +29,18 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
 fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
     let base = Scope::of_loop(&loaded.doc, cx.workspace());
     let prompt = loaded.node.get("prompt");
-    let in_prompt = base.clone().with("nonce", shape_of("nonce"));
+    let in_prompt = ["nonce", "actions", "last_iteration"]
+        .into_iter()
+        .fold(base.clone(), |scope, name| scope.with(name, shape_of(name)))
+        // In prompts these are the names of the tags that the model may write.
+        .with("tags", Shape::list());
     for key in ["instruction", "output_example", "reactive"] {
         source(cx, prompt.and_then(|prompt| prompt.get(key)), &loaded.folder, &in_prompt);
     }
     for section in prompt.and_then(|prompt| prompt.get("sections")).into_iter().flat_map(Node::items) {
         text(cx, section.get("text"), &in_prompt);
         file(cx, section.get("file"), &loaded.folder, &in_prompt);
-        expression(cx, section.get("when"), &base);
+        expression(cx, section.get("when"), &in_prompt);
     }
     for entry in loaded.node.get("actions").into_iter().flat_map(Node::entries) {
         action(cx, loaded, &entry.key, &entry.value, &base);
@@ -82,18 +86,19 @@ fn steps(cx: &mut Cx<'_>, list: Option<&Node>, mut scope: Scope) {
 
 fn run_list(cx: &mut Cx<'_>, list: Option<&Node>, scope: &mut Scope) {
     for step in StepView::list(list) {
+        // Both are decided once, before there is an item.
+        expression(cx, step.key("when"), scope);
         expression(cx, step.key("for_each"), scope);
         let mut inner = scope.clone();
         if step.key("for_each").is_some() {
             inner = inner.with("item", Shape::Any).with("index", shape_of("index"));
         }
-        expression(cx, step.key("when"), &inner);
         text(cx, step.key("timeout"), &inner);
         for verb in step.verbs() {
             strings(cx, &verb.value, &inner);
         }
         if let Some(handler) = step.on_error() {
-            let mut handling = inner.clone().with("error", shape_of("error"));
+            let mut handling = scope.clone().with("error", shape_of("error"));
             run_list(cx, Some(handler), &mut handling);
             for id in StepView::list(Some(handler)).filter_map(StepView::id) {
                 scope.step_ran(Some(id), Shape::Any);

@@ -12,7 +12,8 @@ use crate::schema::{self, SchemaKind};
 #[command(after_help = "Examples:\n  \
                   loopwright schema loop > loop.schema.json\n  \
                   loopwright schema --write schemas\n  \
-                  loopwright schema --check schemas\n\n\
+                  loopwright schema --check schemas\n  \
+                  loopwright schema --write-reference docs/reference\n\n\
                   An editor with a YAML language server uses them through the first line of a document:\n  \
                   # yaml-language-server: $schema=../schemas/loop.schema.json")]
 pub(in crate::cli) struct Args {
@@ -25,6 +26,9 @@ pub(in crate::cli) struct Args {
     /// Compare a folder with the schemas instead; exit with 1 when something differs
     #[arg(long, value_name = "DIR")]
     check: Option<PathBuf>,
+    /// Write the reference pages, which are made from the same, into a folder instead
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["write", "check"])]
+    write_reference: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -56,6 +60,12 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
         schema::write(folder)
             .map_err(|error| CliError::failed(format!("Cannot write schemas into {}: {error}", folder.display())))?;
         context.output.note(&format!("wrote the schemas into {}", folder.display()));
+        return Ok(code::SUCCESS);
+    }
+    if let Some(folder) = &args.write_reference {
+        schema::write_reference(folder)
+            .map_err(|error| CliError::failed(format!("Cannot write pages into {}: {error}", folder.display())))?;
+        context.output.note(&format!("wrote the reference into {}", folder.display()));
         return Ok(code::SUCCESS);
     }
     if let Some(folder) = &args.check {
