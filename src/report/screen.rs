@@ -87,6 +87,8 @@ pub(super) struct Screen {
     options: ScreenOptions,
     trouble: Arc<Trouble>,
     open: Option<Open>,
+    /// Other nodes with an unfinished line, where lines are shown whole: texts that grow at the same time stay apart.
+    parked: Vec<Open>,
     shown: HashMap<String, String>,
     waits: Vec<Wait>,
     /// Whether the spinner's line is on the screen now.
@@ -109,6 +111,7 @@ impl Screen {
             options,
             trouble,
             open: None,
+            parked: Vec::new(),
             shown: HashMap::new(),
             waits: Vec::new(),
             drawn: false,
@@ -153,15 +156,7 @@ impl Screen {
         }
         self.shown.entry(node.to_owned()).or_default().push_str(text);
         if self.open.as_ref().is_none_or(|open| open.node != node) {
-            self.close();
-            self.erase();
-            self.open = Some(Open {
-                node: node.to_owned(),
-                label: label.to_owned(),
-                answer: answer_here,
-                fresh: true,
-                held: String::new(),
-            });
+            self.turn_to(node, label, answer_here);
         }
         self.erase();
         let Some(mut open) = self.open.take() else { return };
@@ -176,6 +171,20 @@ impl Screen {
             self.grow_by_lines(&mut open, &text);
         }
         self.open = Some(open);
+    }
+
+    /// Makes a node the one that grows.
+    fn turn_to(&mut self, node: &str, label: &str, answer: bool) {
+        if self.options.live {
+            self.close();
+        } else {
+            self.parked.extend(self.open.take());
+        }
+        let known = self.parked.iter().position(|open| open.node == node);
+        self.open = Some(match known {
+            Some(at) => self.parked.swap_remove(at),
+            None => Open { node: node.to_owned(), label: label.to_owned(), answer, fresh: true, held: String::new() },
+        });
     }
 
     fn grow_live(&mut self, open: &mut Open, text: &str) {
@@ -200,13 +209,14 @@ impl Screen {
         }
     }
 
-    /// Ends the growing text's line, so that something else can be shown.
+    /// Ends the growing texts' lines, so that something else can be shown.
     pub(super) fn close(&mut self) {
-        let Some(open) = self.open.take() else { return };
-        if !open.held.trim().is_empty() {
-            self.write_progress(&format!("  {}: {}\n", open.label, open.held.trim_end()));
-        } else if !open.fresh {
-            if open.answer { self.write_answer("\n") } else { self.write_progress("\n") }
+        for open in std::mem::take(&mut self.parked).into_iter().chain(self.open.take()) {
+            if !open.held.trim().is_empty() {
+                self.write_progress(&format!("  {}: {}\n", open.label, open.held.trim_end()));
+            } else if !open.fresh {
+                if open.answer { self.write_answer("\n") } else { self.write_progress("\n") }
+            }
         }
     }
 

@@ -565,6 +565,13 @@ mod tests {
     }
 
     #[test]
+    fn texts_that_grow_at_the_same_time_stay_apart_where_lines_are_whole() {
+        let events = vec![delta("left", "one "), delta("right", "1 "), delta("left", "two\nth"), delta("right", "2")];
+        let (progress, _) = draw(PLAIN, [events, vec![Event::Status { text: "on".into() }]].concat());
+        assert_eq!(progress, "  left: one two\n  left: th\n  right: 1 2\n  on\n");
+    }
+
+    #[test]
     fn a_sub_task_s_answer_is_not_the_run_s() {
         let (progress, answers) = (Buffer::default(), Buffer::default());
         let trouble = Arc::new(Trouble::new(|_| {}));

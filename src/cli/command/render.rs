@@ -55,8 +55,7 @@ fn as_json(prompt: &RenderedPrompt) -> serde_json::Value {
 }
 
 fn as_text(prompt: &RenderedPrompt) -> String {
-    let mut text =
-        format!("=== system ===\n{}\n\n=== user ===\n{}\n", prompt.system.trim_end(), prompt.user.trim_end());
+    let mut text = format!("=== system ===\n{}\n=== user ===\n{}\n", prompt.system, prompt.user);
     for tool in &prompt.tools {
         text.push_str(&format!("\n=== tool {} ===\n{}\n{}\n", tool.name, tool.description, tool.params));
     }
