@@ -317,6 +317,36 @@ pub struct Prompt {
     /// Further sections, or built-in ones replaced by name.
     #[serde(default)]
     pub sections: Vec<SectionDoc>,
+    /// What is done when the prompt becomes longer than the model's context.
+    #[serde(default)]
+    pub overflow: Overflow,
+}
+
+/// What is done when the prompt becomes longer than the model's context.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Overflow {
+    /// The last iterations that stay word for word. Default: 4.
+    #[schemars(range(min = 0, max = 1000))]
+    pub keep: u32,
+    /// What is tried, in this order, until the prompt fits; then the run ends with `error`. Default: `[summarise, drop]`.
+    pub steps: Vec<OverflowStep>,
+}
+
+impl Default for Overflow {
+    fn default() -> Self {
+        Self { keep: 4, steps: vec![OverflowStep::Summarise, OverflowStep::Drop] }
+    }
+}
+
+/// One way to make a prompt shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OverflowStep {
+    /// The helper tier writes a summary of the older iterations, which takes their place.
+    Summarise,
+    /// The older iterations go, and a line says how many.
+    Drop,
 }
 
 /// A section of the prompt.

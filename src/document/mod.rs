@@ -17,7 +17,9 @@ mod workspace;
 pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag, Verify};
 pub use builtin::{BUILTIN_TOOLS, BUILTINS, BuiltinAction, builtin};
 pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
-pub use loop_doc::{Allow, Example, Extends, Hooks, Limits, LoopDoc, ModelChoice, Prompt, SectionDoc, StateVar};
+pub use loop_doc::{
+    Allow, Example, Extends, Hooks, Limits, LoopDoc, ModelChoice, Overflow, OverflowStep, Prompt, SectionDoc, StateVar,
+};
 pub use mechanisms::{Mechanisms, Verification};
 pub use params::Params;
 pub use section::{Tier, Trust};

@@ -90,7 +90,7 @@ impl JsonSchema for ModelDoc {
 pub struct Tiers {
     /// The tiers by name.
     pub named: IndexMap<String, Spanned<String>>,
-    /// Tier → models that are tried in turn when its own fails. Read and kept; not yet in force.
+    /// Tier → models that are tried in turn when its own fails.
     pub fallback: IndexMap<String, Vec<Spanned<String>>>,
 }
 
@@ -123,7 +123,7 @@ impl JsonSchema for Tiers {
             "properties": {
                 "fallback": {
                     "type": "object",
-                    "description": "Tier → models that stand in when its own fails. Not yet in force.",
+                    "description": "Tier → models that stand in when its own fails.",
                     "additionalProperties": { "type": "array", "items": { "type": "string" } }
                 }
             },
@@ -201,6 +201,11 @@ pub struct RetryDoc {
     pub max_delay: Duration,
     /// The longest wait that a provider may ask for; longer ones end the call. Default: 1m.
     pub max_retry_after: Duration,
+    /// Calls in a row that fail for good after which a model is left alone for a while. Default: 3.
+    #[schemars(range(min = 1))]
+    pub breaker_failures: u32,
+    /// How long it is left alone: its fallbacks answer, or the call fails at once. Default: 30s.
+    pub breaker_cooldown: Duration,
 }
 
 impl Default for RetryDoc {
@@ -210,6 +215,8 @@ impl Default for RetryDoc {
             base_delay: Duration(std::time::Duration::from_millis(500)),
             max_delay: Duration::secs(30),
             max_retry_after: Duration::secs(60),
+            breaker_failures: 3,
+            breaker_cooldown: Duration::secs(30),
         }
     }
 }

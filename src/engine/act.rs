@@ -176,14 +176,15 @@ pub(super) fn outcome_text(value: &Value) -> String {
         Some(text) => text.to_owned(),
         None => serde_json::to_string(value).unwrap_or_else(|_| value.to_string()),
     };
-    shorten(text)
+    shorten(text, MAX_OUTCOME)
 }
 
-fn shorten(text: String) -> String {
-    if text.len() <= MAX_OUTCOME {
+/// At most about `max` bytes: the middle of a longer text is left out.
+pub(super) fn shorten(text: String, max: usize) -> String {
+    if text.len() <= max {
         return text;
     }
-    let head = text.floor_char_boundary(MAX_OUTCOME * 3 / 4);
-    let tail = text.ceil_char_boundary(text.len() - MAX_OUTCOME / 4);
+    let head = text.floor_char_boundary(max * 3 / 4);
+    let tail = text.ceil_char_boundary(text.len() - max / 4);
     format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
 }

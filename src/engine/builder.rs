@@ -13,7 +13,7 @@ use super::core::{Budget, LoopCore, RunShared};
 use super::error::EngineError;
 use super::iteration::LoopRun;
 use super::memory::Memory;
-use super::models::{ModelSlot, Models};
+use super::models::{Chain, Models};
 use super::program::Program;
 use super::stop::{Cancel, Stop};
 use super::toolbox::Toolbox;
@@ -298,8 +298,9 @@ impl Engine {
     /// # Errors
     /// Why the run could not start. A run that started ends with an [`Outcome`], whatever happens.
     pub async fn run(&self, request: RunRequest) -> Result<Outcome, EngineError> {
-        let Prepared { core, slot, max_iterations } = self.prepare(&request)?;
-        let slot = slot?;
+        let Prepared { core, chain, max_iterations } = self.prepare(&request)?;
+        let chain = chain?;
+        let slot = Arc::clone(&chain[0]);
         core.events.emit(Event::RunStarted {
             loop_name: core.program.name.clone(),
             source: slot.model.info().source.clone(),
@@ -308,7 +309,7 @@ impl Engine {
             max_iterations,
         });
         let memory = Memory::new(&core, request.input.as_str().into());
-        let mut run = LoopRun { core: Arc::clone(&core), memory, slot, max_iterations };
+        let mut run = LoopRun { core: Arc::clone(&core), memory, chain, slot, max_iterations };
         let (mut end, mut ignored) = run.run().await;
         if let Some(problem) = self.inner.models.record_failure() {
             end = super::finish::End::failed(ExitReason::Error, problem);
@@ -320,7 +321,7 @@ impl Engine {
     /// A run that is ready to begin.
     pub(super) fn prepare(&self, request: &RunRequest) -> Result<Prepared, EngineError> {
         let program = self.inner.program(&request.loop_name)?;
-        let slot = self.inner.models.slot(&program, "main");
+        let chain = self.inner.models.chain(&program, "main");
         let mut vars = Vars::new(&program.state)?;
         for (name, value) in &request.set {
             vars.set(name, Value::from(Serde(value)))?;
@@ -351,14 +352,14 @@ impl Engine {
             state,
             events,
         });
-        Ok(Prepared { core, slot, max_iterations })
+        Ok(Prepared { core, chain, max_iterations })
     }
 }
 
 /// A run that is ready to begin.
 pub(super) struct Prepared {
     pub(super) core: Arc<LoopCore>,
-    pub(super) slot: Result<Arc<ModelSlot>, EngineError>,
+    pub(super) chain: Result<Chain, EngineError>,
     pub(super) max_iterations: u32,
 }
 

@@ -25,6 +25,12 @@ pub(super) enum CallFailure {
     Stop(StepFailure),
 }
 
+impl From<StepFailure> for CallFailure {
+    fn from(failure: StepFailure) -> Self {
+        Self::Stop(failure)
+    }
+}
+
 /// A sink that can forget what it showed, when an attempt fails half-way.
 pub(super) trait Watcher: Sink {
     /// The attempt's text does not count.
@@ -50,6 +56,10 @@ impl LoopCore {
         {
             return Err(CallFailure::Stop(StepFailure::Ended(reason)));
         }
+        if let Some(left) = slot.breaker.open_for() {
+            let words = format!("{} failed too often and is left alone for {} s more", slot.label, left.as_secs() + 1);
+            return Err(CallFailure::Model(ModelError::new(ErrorClass::Overloaded, words)));
+        }
         let call = self.shared.next_call();
         let policy = &self.shared.engine.retry;
         let mut attempt = 1;
@@ -70,6 +80,7 @@ impl LoopCore {
             };
             let error = match result {
                 Ok(reply) => {
+                    slot.breaker.succeeded();
                     self.note_reply(slot, call, attempt, &reply, millis(started.elapsed()));
                     return Ok(reply);
                 }

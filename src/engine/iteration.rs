@@ -9,7 +9,7 @@ use super::act::Handled;
 use super::core::LoopCore;
 use super::finish::End;
 use super::memory::Memory;
-use super::models::ModelSlot;
+use super::models::{Chain, ModelSlot};
 use super::steps::Flow;
 use super::turn::Chosen;
 use crate::event::{Event, ExitReason};
@@ -21,6 +21,9 @@ use crate::verb::Phase;
 pub(super) struct LoopRun {
     pub(super) core: Arc<LoopCore>,
     pub(super) memory: Memory,
+    /// The main tier's models.
+    pub(super) chain: Chain,
+    /// The one that answered last.
     pub(super) slot: Arc<ModelSlot>,
     pub(super) max_iterations: u32,
 }

@@ -157,24 +157,29 @@ impl Memory {
         Ok(body)
     }
 
-    /// Emits the prompt's make-up.
-    pub(super) fn profile(&mut self, core: &LoopCore, iteration: u32, prompt: &Assembled) {
-        if !core.events.is_watched() {
-            return;
-        }
+    /// Emits the prompt's make-up; about how many tokens it has.
+    pub(super) fn profile(&mut self, core: &LoopCore, iteration: u32, prompt: &Assembled) -> usize {
         let head: usize = prompt.system.iter().map(|block| block.text.len()).sum();
         let transcript = self.transcript_len;
         let shared = if self.first_turn || prompt.changed_prefix.is_some() { 0 } else { self.stable_bytes };
+        let tokens = prompt.profile.iter().map(|section| section.tokens).sum::<usize>() + transcript / 4;
+        if let Some(section) = prompt.changed_prefix.as_ref().filter(|_| !self.first_turn) {
+            core.events.emit(Event::PrefixChanged { iteration, section: section.clone() });
+        }
         self.first_turn = false;
         self.stable_bytes = head + transcript;
+        if !core.events.is_watched() {
+            return tokens;
+        }
         core.events.emit(Event::PromptProfile {
             iteration,
             sections: prompt.profile.clone(),
             bytes: head + transcript + prompt.last.len(),
-            tokens: prompt.profile.iter().map(|section| section.tokens).sum::<usize>() + transcript / 4,
+            tokens,
             estimated: true,
             shared_prefix: shared,
         });
+        tokens
     }
 
     /// Appends what happened in an iteration.
@@ -204,19 +209,44 @@ impl Memory {
         }
     }
 
+    /// Bytes of the transcript's text.
+    pub(super) fn transcript_len(&self) -> usize {
+        self.transcript_len
+    }
+
+    /// How many turns of the transcript are older than the last `keep` iterations.
+    pub(super) fn old_turns(&self, keep: usize) -> usize {
+        let turns = self.transcript.turns();
+        let mut end = turns.len().saturating_sub(keep);
+        // Native results belong to the calls before them: they go or stay together.
+        while end > 0 && matches!(turns.get(end), Some(Turn::Results(_))) {
+            end -= 1;
+        }
+        end
+    }
+
+    /// The text of these turns.
+    pub(super) fn old_text(&self, keep: usize) -> String {
+        text_of(&self.transcript.turns()[..self.old_turns(keep)])
+    }
+
+    /// Puts one text in the place of the old turns.
+    pub(super) fn replace_old(&mut self, keep: usize, text: &str) {
+        let recent = self.transcript.turns()[self.old_turns(keep)..].to_vec();
+        self.transcript = Transcript::default();
+        self.transcript_len = 0;
+        let sealed = self.assembler.seal("EARLIER", text);
+        self.sealed.push((format!("nonce.EARLIER.{}", self.sealed.len()), sealed.nonce.to_string()));
+        self.push(Turn::User(sealed.text.into()));
+        for turn in recent {
+            self.push(turn);
+        }
+    }
+
     /// The last parts of the transcript as text, for a call that needs to know what happened.
     pub(super) fn recent_text(&self) -> String {
         let turns = self.transcript.turns();
-        let texts = turns[turns.len().saturating_sub(6)..].iter().map(|turn| match turn {
-            Turn::User(text) | Turn::Assistant(text) => text.to_string(),
-            Turn::Calls { calls, .. } => {
-                calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect::<Vec<_>>().join("\n")
-            }
-            Turn::Results(results) => {
-                results.iter().map(|result| result.content.clone()).collect::<Vec<_>>().join("\n")
-            }
-        });
-        texts.collect::<Vec<_>>().join("\n\n")
+        text_of(&turns[turns.len().saturating_sub(6)..])
     }
 
     fn push(&mut self, turn: Turn) {
@@ -235,6 +265,18 @@ impl Memory {
         volatile.push(("run.id".to_owned(), core.shared.id.clone()));
         volatile
     }
+}
+
+/// The text of turns, for a reader who does not know the protocol.
+fn text_of(turns: &[Turn]) -> String {
+    let texts = turns.iter().map(|turn| match turn {
+        Turn::User(text) | Turn::Assistant(text) => text.to_string(),
+        Turn::Calls { calls, .. } => {
+            calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect::<Vec<_>>().join("\n")
+        }
+        Turn::Results(results) => results.iter().map(|result| result.content.clone()).collect::<Vec<_>>().join("\n"),
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
 }
 
 fn failure(error: crate::template::TemplateError) -> StepFailure {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
@@ -22,6 +23,39 @@ pub(super) struct ModelSlot {
     pub(super) label: String,
     /// Whether requests are matched or recorded, so that volatile values must be named.
     pub(super) matches_requests: bool,
+    /// Remembers failures across the runs of an engine.
+    pub(super) breaker: Arc<Breaker>,
+}
+
+/// A tier's model, and those that stand in for it.
+pub(super) type Chain = Arc<[Arc<ModelSlot>]>;
+
+/// Leaves a model alone for a while after calls that failed for good.
+#[derive(Debug, Default)]
+pub(super) struct Breaker {
+    state: Mutex<(u32, Option<Instant>)>,
+}
+
+impl Breaker {
+    /// How much longer the model is left alone; none when it may be asked. After the wait one call may try again.
+    pub(super) fn open_for(&self) -> Option<Duration> {
+        let until = lock(&self.state).1?;
+        until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+    }
+
+    /// Notes a call that failed for good.
+    pub(super) fn failed(&self, limit: u32, cooldown: Duration) {
+        let mut state = lock(&self.state);
+        state.0 += 1;
+        if state.0 >= limit {
+            state.1 = Some(Instant::now() + cooldown);
+        }
+    }
+
+    /// Notes a reply.
+    pub(super) fn succeeded(&self) {
+        *lock(&self.state) = (0, None);
+    }
 }
 
 /// All models of an engine, built when they are first needed.
@@ -32,7 +66,8 @@ pub(super) struct Models {
     record: Option<PathBuf>,
     recording: Mutex<Option<Arc<RecordFile>>>,
     accept: bool,
-    built: Mutex<HashMap<String, Arc<ModelSlot>>>,
+    built: Mutex<HashMap<String, Chain>>,
+    breakers: Mutex<HashMap<String, Arc<Breaker>>>,
     /// A script has one place in its story, whichever tier asks.
     scripts: Mutex<HashMap<PathBuf, Arc<dyn Model>>>,
 }
@@ -53,33 +88,43 @@ impl Models {
             recording: Mutex::default(),
             accept,
             built: Mutex::default(),
+            breakers: Mutex::default(),
             scripts: Mutex::default(),
         }
     }
 
-    /// The model of a tier for a loop.
+    /// The models of a tier for a loop: its own, then its fallbacks.
     ///
     /// # Errors
-    /// No model is configured, or it cannot be used as it is.
-    pub(super) fn slot(&self, program: &Program, tier: &str) -> Result<Arc<ModelSlot>, EngineError> {
+    /// No model is configured, or it cannot be used as it is. A fallback that cannot be used is left out.
+    pub(super) fn chain(&self, program: &Program, tier: &str) -> Result<Chain, EngineError> {
         let key = format!("{}\0{tier}", program.name);
-        if let Some(slot) = lock(&self.built).get(&key) {
-            return Ok(Arc::clone(slot));
+        if let Some(chain) = lock(&self.built).get(&key) {
+            return Ok(Arc::clone(chain));
         }
         let model = self.resolve(program, tier)?;
         model.ready().map_err(|error| setup(&error))?;
-        // All tiers of one model share a connection pool and, for a script, its place in the story.
-        let mut built = lock(&self.built);
-        let slot = Arc::new(self.wrap(model)?);
-        built.insert(key, Arc::clone(&slot));
-        Ok(slot)
+        let mut slots = vec![Arc::new(self.wrap(model)?)];
+        // A script or a model named on the command line stands for itself.
+        if slots[0].model.info().source == ReplySource::Model && !self.overrides.contains_key(tier) {
+            for name in self.library.workspace.doc.tiers.fallback.get(tier).into_iter().flatten() {
+                let model = self.named(name, program, tier)?;
+                if model.ready().is_ok() {
+                    slots.push(Arc::new(self.wrap(model)?));
+                }
+            }
+        }
+        let chain: Chain = slots.into();
+        lock(&self.built).insert(key, Arc::clone(&chain));
+        Ok(chain)
     }
 
     fn wrap(&self, model: Arc<dyn Model>) -> Result<ModelSlot, EngineError> {
         let info = model.info();
         let (label, replayed) = (info.label(), info.source != ReplySource::Model);
+        let breaker = Arc::clone(lock(&self.breakers).entry(label.clone()).or_default());
         let Some(path) = &self.record else {
-            return Ok(ModelSlot { model, label, matches_requests: replayed });
+            return Ok(ModelSlot { model, label, matches_requests: replayed, breaker });
         };
         let mut recording = lock(&self.recording);
         let file = match &*recording {
@@ -90,7 +135,7 @@ impl Models {
                 file
             }
         };
-        Ok(ModelSlot { model: Arc::new(Recorder::new(model, file)), label, matches_requests: true })
+        Ok(ModelSlot { model: Arc::new(Recorder::new(model, file)), label, matches_requests: true, breaker })
     }
 
     /// Why the recording is not whole, when it is not.
@@ -100,7 +145,7 @@ impl Models {
 
     /// Secrets of every model built so far.
     pub(super) fn secrets(&self) -> Vec<String> {
-        lock(&self.built).values().flat_map(|slot| slot.model.secrets()).collect()
+        lock(&self.built).values().flat_map(|chain| chain.iter()).flat_map(|slot| slot.model.secrets()).collect()
     }
 
     fn resolve(&self, program: &Program, tier: &str) -> Result<Arc<dyn Model>, EngineError> {
@@ -128,8 +173,8 @@ impl Models {
 
     fn shared_main(&self, program: &Program) -> Result<Arc<dyn Model>, EngineError> {
         let key = format!("{}\0main", program.name);
-        if let Some(slot) = lock(&self.built).get(&key) {
-            return Ok(Arc::clone(&slot.model));
+        if let Some(chain) = lock(&self.built).get(&key) {
+            return Ok(Arc::clone(&chain[0].model));
         }
         self.resolve(program, "main")
     }

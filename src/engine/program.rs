@@ -23,6 +23,7 @@ pub(super) struct Program {
     pub(super) name: String,
     pub(super) limits: crate::document::Limits,
     pub(super) allow: crate::document::Allow,
+    pub(super) overflow: crate::document::Overflow,
     pub(super) state: IndexMap<String, StateVar>,
     pub(super) actions: IndexMap<String, Arc<ActionProgram>>,
     /// Tools that the model may call, in the order of the document.
@@ -98,6 +99,7 @@ impl Program {
             name: doc.name.to_string(),
             limits: doc.limits.clone(),
             allow: doc.allow.clone(),
+            overflow: doc.prompt.overflow.clone(),
             state: doc.state.clone(),
             actions,
             sections: super::sections::compile(library, loaded).map_err(|problem| compiler.fault(problem))?,

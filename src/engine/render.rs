@@ -41,12 +41,12 @@ impl Engine {
     /// # Errors
     /// As [`Engine::run`], or a template that does not render.
     pub fn render(&self, request: &RunRequest) -> Result<RenderedPrompt, EngineError> {
-        let Prepared { core, slot, .. } = self.prepare(request)?;
+        let Prepared { core, chain, .. } = self.prepare(request)?;
         core.state().iteration = 1;
         let mut memory = Memory::new(&core, request.input.as_str().into());
         let fault = |problem: String| EngineError::Document { name: core.program.name.clone(), problem };
         let set = core.allowed(&TurnBinding::default()).map_err(|end| fault(end.error.unwrap_or_default()))?;
-        let protocol = slot.as_ref().map(|slot| slot.model.info().protocol).unwrap_or_default();
+        let protocol = chain.as_ref().map(|chain| chain[0].model.info().protocol).unwrap_or_default();
         let prompt = memory.assemble(&core, &set, protocol, false).map_err(|failure| fault(failure.to_string()))?;
         let system: Vec<&str> = prompt.assembled.system.iter().map(|block| &*block.text).collect();
         Ok(RenderedPrompt {
@@ -54,7 +54,7 @@ impl Engine {
             user: prompt.assembled.last,
             tools: if protocol == crate::model::Protocol::Tools { set.specs.specs.clone() } else { Vec::new() },
             sections: prompt.assembled.profile,
-            model: slot.map(|slot| slot.label.clone()).ok(),
+            model: chain.map(|chain| chain[0].label.clone()).ok(),
         })
     }
 }

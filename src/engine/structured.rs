@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use super::batch::Call;
 use super::call::{CallFailure, CallInfo, Watcher};
 use super::core::LoopCore;
+use super::models::ModelSlot;
 use crate::document::{StreamTo, TextSource};
 use crate::event::{CallPurpose, Event};
 use crate::model::{Block, EncodeCache, Finish, Protocol, Request, Sampling, Sink, Transcript, Turn};
@@ -119,9 +120,25 @@ impl LoopCore {
         self.structured(structured, Phase::WORK).await
     }
 
-    /// One object that fits a schema, after as many attempts as allowed.
+    /// One object that fits a schema, from the tier's model or from one that stands in for it.
     async fn structured(&self, call: Structured<'_>, phase: Phase) -> Result<Json, StepFailure> {
-        let slot = self.slot(call.tier).map_err(|error| StepFailure::new(error.to_string()))?;
+        let chain = self.chain(call.tier).map_err(|error| StepFailure::new(error.to_string()))?;
+        let mut at = self.first_ready(&chain, call.tier);
+        loop {
+            let error = match self.structured_by(&chain[at], &call, phase).await {
+                Ok(value) => return Ok(value),
+                Err(CallFailure::Stop(stop)) => return Err(stop),
+                Err(CallFailure::Model(error)) => error,
+            };
+            match self.next_model(&chain, at, call.tier, &error) {
+                Some(next) => at = next,
+                None => return Err(StepFailure::new(self.explain(&error))),
+            }
+        }
+    }
+
+    /// One object that fits a schema from one model, after as many attempts as allowed.
+    async fn structured_by(&self, slot: &ModelSlot, call: &Structured<'_>, phase: Phase) -> Result<Json, CallFailure> {
         let validator = jsonschema::validator_for(call.schema)
             .map_err(|error| StepFailure::new(format!("the output schema is broken: {error}")))?;
         let mut assembler = Assembler::new(&self.shared.prompt_secret());
@@ -155,12 +172,7 @@ impl LoopCore {
                 volatile: &volatile,
             };
             let info = CallInfo { purpose: call.purpose, tier: call.tier, phase };
-            let reply = self.call_model(&slot, info, request, &mut EncodeCache::default(), &mut view).await.map_err(
-                |failure| match failure {
-                    CallFailure::Stop(stop) => stop,
-                    CallFailure::Model(error) => StepFailure::new(self.explain(&error)),
-                },
-            )?;
+            let reply = self.call_model(slot, info, request, &mut EncodeCache::default(), &mut view).await?;
             view.finish();
             let finish = if reply.finish == Some(Finish::Length) { reply::Finish::Length } else { reply::Finish::Stop };
             let message = match reply::extract_object(&reply.text, finish) {
@@ -185,12 +197,12 @@ impl LoopCore {
                 will_retry,
             });
             if !will_retry {
-                return Err(StepFailure::new(format!("no valid object after {attempt} attempts: {}", message.1)));
+                return Err(StepFailure::new(format!("no valid object after {attempt} attempts: {}", message.1)).into());
             }
             retry.push(Turn::Assistant(reply.text.as_str().into()));
             retry.push(Turn::User(message.1.into()));
         }
-        Err(StepFailure::new("no attempt was made"))
+        Err(StepFailure::new("no attempt was made").into())
     }
 }
 

@@ -148,8 +148,8 @@ fn run_inner(
     transcript: Option<crate::model::Transcript>,
 ) -> crate::model::BoxFuture<'static, (End, bool, crate::model::Transcript)> {
     Box::pin(async move {
-        let slot = match core.slot("main") {
-            Ok(slot) => slot,
+        let chain = match core.chain("main") {
+            Ok(chain) => chain,
             Err(error) => {
                 let end = End::failed(ExitReason::Error, error.to_string());
                 return (end, false, transcript.unwrap_or_default());
@@ -161,7 +161,8 @@ fn run_inner(
             memory.adopt(transcript);
         }
         let max_iterations = core.program.limits.max_iterations;
-        let mut run = LoopRun { core, memory, slot, max_iterations };
+        let slot = Arc::clone(&chain[0]);
+        let mut run = LoopRun { core, memory, chain, slot, max_iterations };
         let (end, ignored) = run.run().await;
         (end, ignored, run.memory.transcript)
     })

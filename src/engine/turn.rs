@@ -8,7 +8,7 @@ use minijinja::value::Serde;
 use serde_json::{Map, Value as Json};
 
 use super::builtin::Builtin;
-use super::call::CallInfo;
+use super::call::{CallFailure, CallInfo};
 use super::core::LoopCore;
 use super::finish::End;
 use super::iteration::LoopRun;
@@ -16,7 +16,7 @@ use super::live::{LiveView, Shown};
 use super::models::ModelSlot;
 use super::program::{ActionKind, ActionProgram, ActionSet};
 use crate::event::{CallPurpose, Event, ExitReason, RepairNote};
-use crate::model::{Finish, Protocol, Reply, Request, Sampling, ToolCall, ToolResult, Turn};
+use crate::model::{ErrorClass, Finish, ModelError, Protocol, Reply, Request, Sampling, ToolCall, ToolResult, Turn};
 use crate::reply::{self, Extracted, Grammar, Rejection};
 use crate::state::{Frame, TurnBinding};
 use crate::verb::Phase;
@@ -47,31 +47,71 @@ impl From<Rejection> for Refused {
     }
 }
 
+/// Why a transaction gave no action.
+enum TurnFailure {
+    /// The loop ends.
+    End(End),
+    /// The model failed; another one, or a shorter prompt, may help.
+    Model(ModelError),
+}
+
 impl LoopRun {
-    /// Gets one valid action from the model.
+    /// Gets one valid action from the tier's model, or from one that stands in for it.
     ///
     /// # Errors
     /// The end of the loop: no action after all retries, a failed call, a limit, a cancellation.
     pub(super) async fn take_turn(&mut self, binding: &TurnBinding) -> Result<Chosen, End> {
-        let slot = self.slot.clone();
-        let protocol = slot.model.info().protocol;
         let set = self.core.allowed(binding)?;
-        let last = self.core.state().iteration >= self.max_iterations;
-        let prompt = self.memory.assemble(&self.core, &set, protocol, last).map_err(|failure| {
-            End::failed(ExitReason::Error, format!("the prompt could not be rendered: {failure}"))
-        })?;
+        let chain = Arc::clone(&self.chain);
+        let mut steps = self.core.program.overflow.steps.clone().into_iter();
+        let mut at = self.core.first_ready(&chain, "main");
+        loop {
+            let failure = match self.transaction(&chain[at], &set).await {
+                Ok(chosen) => {
+                    self.slot = Arc::clone(&chain[at]);
+                    return Ok(chosen);
+                }
+                Err(TurnFailure::End(end)) => return Err(end),
+                Err(TurnFailure::Model(error)) => error,
+            };
+            if failure.class == ErrorClass::ContextLength {
+                if !self.shrink(&mut steps).await? {
+                    return Err(self.core.call_end(CallFailure::Model(failure)));
+                }
+                continue;
+            }
+            match self.core.next_model(&chain, at, "main", &failure) {
+                Some(next) => at = next,
+                None => return Err(self.core.call_end(CallFailure::Model(failure))),
+            }
+        }
+    }
+
+    /// One transaction with one model: asks until there is an action, or the retries are used up.
+    async fn transaction(&mut self, slot: &Arc<ModelSlot>, set: &ActionSet) -> Result<Chosen, TurnFailure> {
+        let protocol = slot.model.info().protocol;
         let iteration = self.core.state().iteration;
-        self.memory.profile(&self.core, iteration, &prompt.assembled);
+        let last = iteration >= self.max_iterations;
+        let prompt = self.memory.assemble(&self.core, set, protocol, last).map_err(|failure| {
+            TurnFailure::End(End::failed(ExitReason::Error, format!("the prompt could not be rendered: {failure}")))
+        })?;
+        let tokens = self.memory.profile(&self.core, iteration, &prompt.assembled);
+        let mut room = self.core.program.limits.max_reply_tokens;
+        if slot.model.info().context.is_some_and(|context| tokens + room.unwrap_or(0) as usize > context as usize) {
+            let words = format!("the prompt has about {tokens} tokens, more than the model's declared context");
+            return Err(TurnFailure::Model(ModelError::new(ErrorClass::ContextLength, words)));
+        }
         let actions = set.actions.iter().map(|action| (action.name.clone(), Arc::clone(&action.grammar)));
         let grammar = Grammar::new(prompt.nonce.as_str(), actions);
         let volatile =
             if slot.matches_requests { self.memory.volatile(&self.core, &prompt.assembled) } else { Vec::new() };
         let volatile: Vec<(&str, String)> =
             volatile.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
-        let sampling = Sampling { max_tokens: self.core.program.limits.max_reply_tokens, ..Sampling::default() };
         let mut retry: Vec<Turn> = Vec::new();
         let attempts = self.core.program.limits.action_retries + 1;
-        for attempt in 1..=attempts {
+        let mut attempt = 1;
+        loop {
+            let sampling = Sampling { max_tokens: room, ..Sampling::default() };
             let request = Request {
                 system: &prompt.assembled.system,
                 transcript: &self.memory.transcript,
@@ -83,40 +123,42 @@ impl LoopRun {
                 sampling: &sampling,
                 volatile: &volatile,
             };
-            let mut view = LiveView::new(&self.core.events, &grammar, &set);
+            let mut view = LiveView::new(&self.core.events, &grammar, set);
             let info = CallInfo { purpose: CallPurpose::Action, tier: "main", phase: Phase::WORK };
-            let reply = self
-                .core
-                .call_model(&slot, info, request, &mut self.memory.cache, &mut view)
-                .await
-                .map_err(|failure| self.core.call_end(failure))?;
+            let call = self.core.call_model(slot, info, request, &mut self.memory.cache, &mut view);
+            let reply = match call.await {
+                Ok(reply) => reply,
+                Err(CallFailure::Model(error)) => return Err(TurnFailure::Model(error)),
+                Err(stop) => return Err(TurnFailure::End(self.core.call_end(stop))),
+            };
             view.finish();
-            let refused = match self.core.read_reply(&reply, &grammar, &set, protocol) {
-                Ok(extracted) => match self.core.accept(&reply, extracted, &set, &prompt.nonce) {
-                    Ok(mut chosen) => {
-                        chosen.shown = std::mem::take(&mut view.shown);
-                        return Ok(chosen);
-                    }
-                    Err(refused) => refused,
-                },
+            let read = self.core.read_reply(&reply, &grammar, set, protocol);
+            let refused = match read.and_then(|read| self.core.accept(&reply, read, set, &prompt.nonce)) {
+                Ok(mut chosen) => {
+                    chosen.shown = std::mem::take(&mut view.shown);
+                    return Ok(chosen);
+                }
                 Err(refused) => refused,
             };
             view.retract_all();
-            let will_retry = attempt < attempts;
-            self.core.events.emit(Event::ActionRejected {
-                attempt,
-                class: refused.class.clone(),
-                message: refused.message.clone(),
-                will_retry,
-            });
-            if !will_retry {
-                let words = format!("no valid action after {attempts} attempts; the last one: {}", refused.message);
-                return Err(End::failed(ExitReason::Error, words));
+            self.core.refuse(&refused, attempt, attempts).map_err(TurnFailure::End)?;
+            if reply.finish == Some(Finish::Length) {
+                room = more_room(room, slot.model.info().context, tokens);
             }
             push_retry(&mut retry, &reply, refused.message);
+            attempt += 1;
         }
-        Err(End::failed(ExitReason::Error, "no attempt was made"))
     }
+}
+
+/// A reply that was cut gets twice the room, as far as the context allows. Where no limit is set, the provider's own
+/// default was too small, and 8192 tokens hold every action that a person would want to read.
+fn more_room(room: Option<u32>, context: Option<u32>, prompt_tokens: usize) -> Option<u32> {
+    let wanted = room.map_or(8192, |room| room.saturating_mul(2));
+    let left = context.map_or(u32::MAX, |context| {
+        context.saturating_sub(u32::try_from(prompt_tokens).unwrap_or(u32::MAX)).max(room.unwrap_or(1))
+    });
+    Some(wanted.min(left))
 }
 
 /// Adds a failed attempt, and the words that answer it, to the conversation of this turn.
@@ -137,6 +179,25 @@ fn push_retry(retry: &mut Vec<Turn>, reply: &Reply, message: String) {
 }
 
 impl LoopCore {
+    /// Notes a reply that gave no action.
+    ///
+    /// # Errors
+    /// The end of the loop, when it was the last attempt.
+    fn refuse(&self, refused: &Refused, attempt: u32, attempts: u32) -> Result<(), End> {
+        let will_retry = attempt < attempts;
+        self.events.emit(Event::ActionRejected {
+            attempt,
+            class: refused.class.clone(),
+            message: refused.message.clone(),
+            will_retry,
+        });
+        if will_retry {
+            return Ok(());
+        }
+        let words = format!("no valid action after {attempts} attempts; the last one: {}", refused.message);
+        Err(End::failed(ExitReason::Error, words))
+    }
+
     /// The actions that the turn may take.
     pub(super) fn allowed(&self, binding: &TurnBinding) -> Result<Arc<ActionSet>, End> {
         let mut names = Vec::new();
@@ -353,12 +414,5 @@ fn reply_finish(finish: Option<Finish>) -> reply::Finish {
         Some(Finish::Length) => reply::Finish::Length,
         Some(Finish::ToolCalls) => reply::Finish::ToolCalls,
         Some(Finish::ContentFilter | Finish::Pause | Finish::Other) | None => reply::Finish::Unknown,
-    }
-}
-
-impl LoopCore {
-    /// The model of a tier as this loop sees it.
-    pub(super) fn slot(&self, tier: &str) -> Result<Arc<ModelSlot>, super::error::EngineError> {
-        self.shared.engine.models.slot(&self.program, tier)
     }
 }

@@ -208,6 +208,8 @@ pub enum CallPurpose {
     Forge,
     /// The parameters of a tool that `require_tool` asked for.
     Parameters,
+    /// A summary of older iterations.
+    Summary,
 }
 
 /// A change that was made to a reply so that it could be read.
@@ -326,6 +328,35 @@ pub enum Event {
         retry_in_ms: Option<u64>,
         /// The tokens of the failed attempt, where reported.
         usage: Usage,
+    },
+    /// Another model answers in place of one that failed.
+    Fallback {
+        /// The tier.
+        tier: String,
+        /// The model that failed, or that is left alone after failures.
+        from: String,
+        /// The model that is asked instead.
+        to: String,
+        /// The class of the failure; `breaker_open` when the first one was not asked at all.
+        class: String,
+    },
+    /// The prompt was too long for the model, and older iterations made room.
+    Shrunk {
+        /// `summarise` or `drop`.
+        how: String,
+        /// Iterations that went.
+        turns: usize,
+        /// Bytes of the transcript before.
+        before: usize,
+        /// Bytes of the transcript after.
+        after: usize,
+    },
+    /// A part of the prompt that should stay the same has changed: the provider's prompt cache starts afresh there.
+    PrefixChanged {
+        /// The iteration.
+        iteration: u32,
+        /// The first section that changed.
+        section: String,
     },
     /// One action was taken from the reply.
     Action {
