@@ -111,7 +111,7 @@ fn workspace(case: &Case, server: &Server) -> Folder {
     for (key, value) in &case.workspace {
         document[key] = value.clone();
     }
-    folder.write("loopwright.yaml", document.to_string());
+    folder.write("loopwright.yaml", document.to_string().replace("{{ base_url }}", &server.base_url()));
     folder.write("loops/case.yaml", case.document.to_string());
     for (path, content) in &case.files {
         let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
