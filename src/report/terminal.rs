@@ -345,6 +345,18 @@ impl View {
                 self.depth = (*depth as usize).saturating_sub(1);
                 self.line(Look::Heading, &format!("  {} is over: {}", escape(loop_name), reason.name()));
             }
+            Event::Fallback { from, to, class, .. } => {
+                let words = format!("  ! {} ({class}): {} answers instead", escape(from), escape(to));
+                self.line(Look::Warning, &words);
+            }
+            Event::Shrunk { how, turns, before, after } => {
+                let (turns, before, after) = (format!("{turns} turns"), figures::size(*before), figures::size(*after));
+                self.line(Look::Warning, &format!("  prompt too long: {how} {turns}, {before} became {after}"));
+            }
+            Event::PrefixChanged { section, .. } => {
+                let words = format!("  the prompt's stable part changed in {section}: its cache starts afresh there");
+                self.screen.line(Verbosity::Verbose, Look::Dim, &words);
+            }
             Event::Warning { message } => {
                 self.screen.line(Verbosity::Quiet, Look::Warning, &format!("warning: {}", escape(message)));
             }
