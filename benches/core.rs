@@ -4,6 +4,8 @@
 //!
 //! What it costs against other frameworks, over HTTP, is measured in `benches/peers/`.
 
+#![allow(clippy::expect_used, reason = "a benchmark that cannot start has nothing to say")]
+
 use std::path::Path;
 use std::sync::Arc;
 

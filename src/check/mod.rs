@@ -61,6 +61,7 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
     let mut cx = Cx::new(library, &mut sources, &mut found);
     for subject in selection.subjects(library) {
         for rule in RULES {
+            tracing::trace!(rule = rule.name, "checking");
             (rule.run)(&mut cx, subject);
         }
         if options.schemas {

@@ -14,18 +14,15 @@ mod step;
 mod value;
 mod workspace;
 
-pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag, Verify};
-pub use builtin::{BUILTIN_TOOLS, BUILTINS, BuiltinAction, builtin};
-pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
-pub use loop_doc::{
-    Allow, Example, Extends, Hooks, Limits, LoopDoc, ModelChoice, Overflow, OverflowStep, Prompt, SectionDoc, StateVar,
-};
-pub use mechanisms::{Mechanisms, Verification};
+pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag};
+pub use builtin::{BUILTIN_TOOLS, BUILTINS, builtin};
+pub use callable::{Effect, ForgeDoc, Middleware, ToolDoc};
+pub use loop_doc::{Allow, Limits, LoopDoc, ModelChoice, Overflow, OverflowStep, StateVar};
 pub use params::Params;
 pub use section::{Tier, Trust};
-pub use step::{OnError, STEP_KEYS, Step, StepKeys, StepRetry, StepVerb, Then};
+pub use step::{OnError, STEP_KEYS, Step, StepKeys, Then};
 pub use value::{Duration, Templated, TextSource, is_template};
-pub use workspace::{Decision, ModelDoc, Paths, PolicyRule, PresetDoc, RetryDoc, Tiers, WorkspaceDoc};
+pub use workspace::{Decision, PolicyRule, PresetDoc, WorkspaceDoc};
 
 /// The kinds of document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

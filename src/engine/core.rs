@@ -104,13 +104,7 @@ impl LoopCore {
     }
 
     /// What a step sees.
-    pub(super) fn step_context<'a>(
-        &'a self,
-        scope: &'a Scope,
-        token: &'a CancellationToken,
-        phase: Phase,
-        path: &'a str,
-    ) -> StepContext<'a> {
+    pub(super) fn step_context<'a>(&'a self, scope: &'a Scope, phase: Phase) -> StepContext<'a> {
         StepContext {
             scope,
             templates: &self.shared.engine.templates,
@@ -118,8 +112,6 @@ impl LoopCore {
             events: &self.events,
             access: &self.shared.engine.access,
             host: self,
-            cancel: token,
-            path,
             phase,
         }
     }

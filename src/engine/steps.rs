@@ -289,7 +289,7 @@ impl LoopCore {
         phase: Phase,
     ) -> Result<Value, StepFailure> {
         let token = self.token(phase);
-        let cx = self.step_context(scope, token, phase, &step.path);
+        let cx = self.step_context(scope, phase);
         let work = async {
             match &step.keys.timeout {
                 None => verb.step.run(&cx).await,

@@ -17,6 +17,7 @@ use super::models::ModelSlot;
 use super::program::{ActionKind, ActionProgram, ActionSet};
 use crate::event::{CallPurpose, Event, ExitReason, RepairNote};
 use crate::model::{ErrorClass, Finish, ModelError, Protocol, Reply, Request, Sampling, ToolCall, ToolResult, Turn};
+use crate::prompt::guard;
 use crate::reply::{self, Extracted, Grammar, Rejection};
 use crate::state::{Frame, TurnBinding};
 use crate::verb::Phase;
@@ -302,6 +303,13 @@ impl LoopCore {
             class: "unknown_action".to_owned(),
             message: format!("`{}` is not one of the actions of this turn.", extracted.action),
         })?;
+        let mut extracted = extracted;
+        extracted.params.values_mut().for_each(restore);
+        for body in extracted.tags.values_mut() {
+            if let std::borrow::Cow::Owned(text) = guard::restore(body) {
+                *body = text;
+            }
+        }
         if let ActionKind::Builtin(builtin) = action.kind {
             self.check_builtin(builtin, &extracted)?;
         }
@@ -380,6 +388,20 @@ impl LoopCore {
             }
         }
         Ok(())
+    }
+}
+
+/// What the model copied out of guarded text becomes what it was: evidence is compared with the input as it came.
+fn restore(value: &mut Json) {
+    match value {
+        Json::String(text) => {
+            if let std::borrow::Cow::Owned(restored) = guard::restore(text) {
+                *text = restored;
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(restore),
+        Json::Object(map) => map.values_mut().for_each(restore),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
 }
 

@@ -7,9 +7,9 @@ mod prompt_files;
 mod read;
 mod shipped;
 
-pub use library::{DocRef, Library, Loaded, Unusable};
-pub use prompt_files::{PromptFile, PromptFileError, PromptFiles};
-pub use shipped::{SHIPPED, shipped};
+pub use library::{Library, Loaded};
+pub use prompt_files::{PromptFile, PromptFileError};
+pub use shipped::shipped;
 
 #[cfg(test)]
 mod tests;

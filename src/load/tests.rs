@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::library::DocRef;
+use super::shipped::SHIPPED;
 use super::*;
 use crate::diag::{Code, Severity, codes};
 use crate::document::Kind;

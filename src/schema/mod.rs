@@ -44,12 +44,6 @@ impl SchemaKind {
         }
     }
 
-    /// The kind that a word names.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == word)
-    }
-
     /// The file's name in `schemas/`.
     #[must_use]
     pub fn file_name(self) -> String {

@@ -6,8 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value};
 
-use super::render::{Kind, OwnedKey, is_literal};
-use super::{TemplateError, Templates, Use, filters, functions, guard};
+use super::{Templates, Use, filters, functions, guard};
 
 /// Fuel of one rendering. One unit pays for one instruction or 64 bytes, so no rendering can make more than 16 MiB.
 const FUEL: u64 = 256 * 1024;
@@ -18,7 +17,7 @@ pub type Loader = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// Collects templates; [`TemplatesBuilder::build`] freezes them.
 pub struct TemplatesBuilder {
-    templates: Templates,
+    pub(super) templates: Templates,
 }
 
 impl Default for TemplatesBuilder {
@@ -56,49 +55,10 @@ impl TemplatesBuilder {
         self.templates.files.write().loader = Some(Arc::new(loader));
     }
 
-    /// Compiles a string of a document.
-    ///
-    /// # Errors
-    /// When it is not a template.
-    pub fn add_string(&mut self, source: &str, used: Use) -> Result<(), TemplateError> {
-        self.add(source, Kind::of(used))
-    }
-
-    /// Compiles an expression, as `when` has one.
-    ///
-    /// # Errors
-    /// When it is not an expression.
-    pub fn add_expr(&mut self, source: &str) -> Result<(), TemplateError> {
-        self.add(source, Kind::Expr)
-    }
-
-    /// Adds a file under its workspace-relative name, written with `/`, and compiles it.
-    ///
-    /// # Errors
-    /// When it is not a template, or its name leads out of the workspace.
-    pub fn add_file(&mut self, name: &str, source: &str) -> Result<(), TemplateError> {
-        if !is_inside(name) {
-            return Err(TemplateError::outside(name));
-        }
-        self.templates.files.write().texts.insert(name.to_string(), Arc::from(source));
-        for env in [&mut self.templates.prompts, &mut self.templates.steps] {
-            env.remove_template(name);
-        }
-        self.templates.check_file(name)
-    }
-
     /// Freezes what was added.
     #[must_use]
     pub fn build(self) -> Templates {
         self.templates
-    }
-
-    fn add(&mut self, source: &str, kind: Kind) -> Result<(), TemplateError> {
-        if !is_literal(source) || kind == Kind::Expr {
-            let entry = self.templates.compile(source, kind)?;
-            self.templates.known.insert(OwnedKey(kind, Arc::from(source)), Arc::new(entry));
-        }
-        Ok(())
     }
 }
 
@@ -119,7 +79,7 @@ pub(super) struct Files {
 
 #[derive(Default)]
 pub(super) struct FilesInner {
-    texts: HashMap<String, Arc<str>>,
+    pub(super) texts: HashMap<String, Arc<str>>,
     roots: Vec<String>,
     loader: Option<Arc<Loader>>,
     /// Strings that wait to be compiled, by the name that they get.
@@ -132,7 +92,7 @@ pub(super) struct FilesInner {
 const MAX_STRINGS: usize = 65_536;
 
 impl Files {
-    fn write(&self) -> std::sync::RwLockWriteGuard<'_, FilesInner> {
+    pub(super) fn write(&self) -> std::sync::RwLockWriteGuard<'_, FilesInner> {
         // The maps are valid after each single insertion, so a panic elsewhere leaves nothing half done.
         self.inner.write().unwrap_or_else(PoisonError::into_inner)
     }

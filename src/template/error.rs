@@ -147,13 +147,6 @@ impl TemplateError {
     pub(super) fn syntax(error: &minijinja::Error, source: &str) -> Self {
         explain(error, &Origin { source, file: None, bare: false, wrapped: None }, &|_| None, &Value::UNDEFINED)
     }
-
-    pub(super) fn outside(name: &str) -> Self {
-        let message = format!("Template file `{name}` lies outside the workspace");
-        let mut error = Self::new(TemplateErrorKind::OutsideRoot, message);
-        error.help = Some(INSIDE.into());
-        error
-    }
 }
 
 /// Help for names that lead out of the workspace.

@@ -5,6 +5,8 @@
 //! else renders to text. A template that makes a part of the prompt ([`Use::Prompt`]) passes each printed value
 //! through [`guard`], so that a value cannot pretend to be a section delimiter.
 
+#[cfg(test)]
+mod ahead;
 mod builder;
 mod error;
 mod explain;
@@ -19,7 +21,7 @@ pub mod walk;
 pub use builder::TemplatesBuilder;
 pub use error::{Place, TemplateError, TemplateErrorKind};
 pub use functions::{FILTERS, FUNCTIONS, TESTS, suggest_filter, suggest_function, suggest_test};
-pub use names::{NAMES, Name, Where, catalogued};
+pub use names::{NAMES, Where, catalogued};
 pub use render::{Rendered, Templates};
 
 /// What a template's text is for.

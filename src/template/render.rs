@@ -12,7 +12,7 @@ use minijinja::{Environment, ErrorKind, State, Template, Value};
 
 use super::builder::{Files, Neutralised};
 use super::explain::{Origin, explain};
-use super::{TemplateError, Use, filters};
+use super::{TemplateError, filters};
 
 /// The longest text that a template may make.
 const MAX_TEXT: usize = 8 * 1024 * 1024;
@@ -46,15 +46,6 @@ pub(super) enum Kind {
     Step,
     Prompt,
     Expr,
-}
-
-impl Kind {
-    pub(super) fn of(used: Use) -> Self {
-        match used {
-            Use::Step => Self::Step,
-            Use::Prompt => Self::Prompt,
-        }
-    }
 }
 
 /// A compiled string.
@@ -164,21 +155,6 @@ impl Templates {
         }
     }
 
-    /// The file that `name` means when the file `parent` includes it.
-    #[must_use]
-    pub fn resolve(&self, name: &str, parent: &str) -> Option<String> {
-        self.files.resolve(name, parent)
-    }
-
-    /// Compiles a file without rendering it.
-    pub(super) fn check_file(&self, name: &str) -> Result<(), TemplateError> {
-        let source = self.files.text(name).ok_or_else(|| TemplateError::not_found(name))?;
-        match self.prompts.get_template(name) {
-            Ok(_) => Ok(()),
-            Err(e) => Err(self.explain_file(&e, name, &source, &Value::UNDEFINED)),
-        }
-    }
-
     fn environment(&self, kind: Kind) -> &Environment<'static> {
         match kind {
             Kind::Prompt => &self.prompts,
@@ -264,7 +240,13 @@ impl Templates {
         explain(error, &origin, &|name| self.files.text(name), ctx)
     }
 
-    fn explain_file(&self, error: &minijinja::Error, name: &str, source: &str, ctx: &Value) -> TemplateError {
+    pub(super) fn explain_file(
+        &self,
+        error: &minijinja::Error,
+        name: &str,
+        source: &str,
+        ctx: &Value,
+    ) -> TemplateError {
         let origin = Origin { source, file: Some(name), bare: false, wrapped: None };
         explain(error, &origin, &|name| self.files.text(name), ctx)
     }

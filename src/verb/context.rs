@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use minijinja::Value;
 use serde::de::DeserializeOwned;
-use tokio_util::sync::CancellationToken;
 
 use crate::document::{StreamTo, Templated};
 use crate::event::{Event, EventStream};
@@ -122,10 +121,6 @@ pub struct StepContext<'a> {
     pub access: &'a Access,
     /// What only the engine can do.
     pub host: &'a dyn Host,
-    /// Ends when the run does; work that outlives a dropped future must watch it.
-    pub cancel: &'a CancellationToken,
-    /// Where the step stands, such as `actions.extract.do[0]`.
-    pub path: &'a str,
     /// Which part of a loop's life the step belongs to.
     pub phase: Phase,
 }
@@ -163,14 +158,6 @@ impl StepContext<'_> {
     /// As [`Self::text`].
     pub fn json(&self, source: &serde_json::Value) -> Result<Value, StepFailure> {
         self.templates.render_json(source, &self.scope.context()).map_err(|e| template_failure(&e))
-    }
-
-    /// Evaluates an expression without braces.
-    ///
-    /// # Errors
-    /// As [`Self::text`].
-    pub fn eval(&self, expression: &str) -> Result<Value, StepFailure> {
-        self.templates.eval(expression, &self.scope.context()).map_err(|e| template_failure(&e))
     }
 
     /// The value of a templated argument.

@@ -1,6 +1,6 @@
 //! `schema`: the JSON Schemas of documents and events.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::cli::Context;
 use crate::cli::error::{CliError, CliResult, code};
@@ -13,7 +13,8 @@ use crate::schema::{self, SchemaKind};
                   loopwright schema loop > loop.schema.json\n  \
                   loopwright schema --write schemas\n  \
                   loopwright schema --check schemas\n  \
-                  loopwright schema --write-reference docs/reference\n\n\
+                  loopwright schema --write-reference docs/reference\n  \
+                  loopwright schema --check-reference docs/reference\n\n\
                   An editor with a YAML language server uses them through the first line of a document:\n  \
                   # yaml-language-server: $schema=../schemas/loop.schema.json")]
 pub(in crate::cli) struct Args {
@@ -29,6 +30,9 @@ pub(in crate::cli) struct Args {
     /// Write the reference pages, which are made from the same, into a folder instead
     #[arg(long, value_name = "DIR", conflicts_with_all = ["write", "check"])]
     write_reference: Option<PathBuf>,
+    /// Compare a folder with the reference pages instead; exit with 1 when something differs
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["write", "check", "write_reference"])]
+    check_reference: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -69,15 +73,22 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
         return Ok(code::SUCCESS);
     }
     if let Some(folder) = &args.check {
-        let differences = schema::check_drift(folder);
-        if differences.is_empty() {
-            context.output.note(&format!("the schemas in {} are what the program generates", folder.display()));
-            return Ok(code::SUCCESS);
-        }
-        let folder = folder.display();
-        return Err(CliError::failed(format!("The schemas in {folder} differ:\n  {}", differences.join("\n  ")))
-            .hint(format!("write them with: loopwright schema --write {folder}")));
+        return same(context, "schemas", "--write", folder, &schema::check_drift(folder));
+    }
+    if let Some(folder) = &args.check_reference {
+        return same(context, "pages", "--write-reference", folder, &schema::check_reference_drift(folder));
     }
     context.output.json(&schema::generate(args.kind.kind()))?;
     Ok(code::SUCCESS)
+}
+
+/// Says whether a folder holds what the program generates.
+fn same(context: &Context, what: &str, write: &str, folder: &Path, differences: &[String]) -> CliResult {
+    let folder = folder.display();
+    if differences.is_empty() {
+        context.output.note(&format!("the {what} in {folder} are what the program generates"));
+        return Ok(code::SUCCESS);
+    }
+    Err(CliError::failed(format!("The {what} in {folder} differ:\n  {}", differences.join("\n  ")))
+        .hint(format!("write them with: loopwright schema {write} {folder}")))
 }

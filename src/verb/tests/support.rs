@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use minijinja::Value;
 use minijinja::value::Serde;
-use tokio_util::sync::CancellationToken;
 
 use crate::diag::{Diagnostics, SourceMap};
 use crate::event::{Envelope, Event, EventStream, RunId, Subscriber};
@@ -22,7 +21,6 @@ pub(super) struct World {
     pub(super) state: Arc<Mutex<RunState>>,
     pub(super) access: Access,
     pub(super) host: FakeHost,
-    pub(super) cancel: CancellationToken,
     events: EventStream,
     seen: Arc<Collect>,
     templates: Templates,
@@ -93,7 +91,6 @@ impl World {
             state: Arc::default(),
             access,
             host: FakeHost::default(),
-            cancel: CancellationToken::new(),
             events: EventStream::new(RunId("r1".into()), vec![seen.clone()], Vec::new()),
             seen,
             templates: TemplatesBuilder::new().build(),
@@ -139,8 +136,6 @@ impl World {
             events: &self.events,
             access: &self.access,
             host: &self.host,
-            cancel: &self.cancel,
-            path: "actions.test.do[0]",
             phase: crate::verb::Phase::WORK,
         };
         match step.run(&cx).await {
