@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::core::{LoopCore, millis};
 use super::models::{MODEL_HELP, ModelSlot};
-use crate::event::{CallPurpose, Event, ExitReason};
+use crate::event::{CallPurpose, Event, ExitReason, Usage};
 use crate::model::{EncodeCache, ErrorClass, ModelError, Reply, Request, Sink, retry};
 use crate::verb::{Phase, StepFailure};
 
@@ -41,6 +41,29 @@ impl Watcher for crate::model::NoSink {
     fn retract(&mut self) {}
 }
 
+/// Emits the call's end even when its future is dropped half-way.
+struct CallGuard<'a> {
+    core: &'a LoopCore,
+    call: u32,
+    attempt: u32,
+    open: bool,
+}
+
+impl Drop for CallGuard<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            self.core.events.emit(Event::ModelCallFailed {
+                call: self.call,
+                attempt: self.attempt,
+                class: "cancelled".to_owned(),
+                message: "stopped before the reply was complete".to_owned(),
+                retry_in_ms: None,
+                usage: Usage::default(),
+            });
+        }
+    }
+}
+
 impl LoopCore {
     /// Calls a model until it replies, its attempts are used up, or the run is stopped.
     pub(super) async fn call_model(
@@ -72,12 +95,14 @@ impl LoopCore {
                 attempt,
             });
             let started = Instant::now();
+            let mut guard = CallGuard { core: self, call, attempt, open: true };
             let mut forward = Forward(&mut *sink);
             let result = tokio::select! {
                 biased;
                 () = self.token(info.phase).cancelled() => return Err(CallFailure::Stop(StepFailure::Cancelled)),
                 result = slot.model.call(request, cache, &mut forward) => result,
             };
+            guard.open = false;
             let error = match result {
                 Ok(reply) => {
                     slot.breaker.succeeded();

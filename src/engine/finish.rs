@@ -74,7 +74,10 @@ impl LoopCore {
             self.events.emit(Event::Warning { message: message.clone() });
             // A run that looked like a success has not done what its author asks for at the end.
             if end.reason.exit_code() == 0 {
-                *end = End::failed(ExitReason::Error, message);
+                *end = match failure {
+                    StepFailure::Cancelled => self.stopped(),
+                    _ => End::failed(ExitReason::Error, message),
+                };
             }
         }
         self.state().ignore_error

@@ -320,7 +320,7 @@ pub enum Event {
         call: u32,
         /// The attempt that failed.
         attempt: u32,
-        /// The class, such as `rate_limit`.
+        /// The class, such as `rate_limit`; `cancelled` when the run or the step was stopped before the reply was complete.
         class: String,
         /// What the provider said.
         message: String,

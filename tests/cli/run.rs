@@ -64,6 +64,31 @@ fn assert_complete(events: &[Value], reason: &str) {
     assert_eq!(events[0]["event"], "run_started");
     let last = events.last().unwrap();
     assert_eq!((&last["event"], &last["reason"]), (&json!("run_finished"), &json!(reason)), "{last}");
+    // Whatever began has its end.
+    let mut open: Vec<String> = Vec::new();
+    for event in events {
+        let key = |kind: &str, names: &[&str]| {
+            let parts: Vec<String> = names.iter().map(|name| event[*name].to_string()).collect();
+            format!("{kind} {} {}", event["task"], parts.join(" "))
+        };
+        let (begins, key) = match event["event"].as_str().unwrap() {
+            "model_call_started" => (true, key("call", &["call", "attempt"])),
+            "model_call_finished" | "model_call_failed" => (false, key("call", &["call", "attempt"])),
+            "step_started" => (true, key("step", &["path"])),
+            "step_finished" => (false, key("step", &["path"])),
+            "tool_started" => (true, key("tool", &["tool_call"])),
+            "tool_finished" => (false, key("tool", &["tool_call"])),
+            "focus_on" => (true, key("focus", &["loop", "depth"])),
+            "focus_off" => (false, key("focus", &["loop", "depth"])),
+            _ => continue,
+        };
+        match open.iter().position(|known| *known == key) {
+            _ if begins => open.push(key),
+            Some(at) => drop(open.remove(at)),
+            None => panic!("ended without a beginning: {event}"),
+        }
+    }
+    assert_eq!(open, [] as [&str; 0], "never ended");
 }
 
 #[test]
@@ -361,6 +386,26 @@ fn a_second_interrupt_stops_at_once_and_leaves_no_child() {
     done.exits(130);
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert!(is_gone(pid), "the child lives on");
+}
+
+#[test]
+#[cfg(unix)]
+fn two_interrupts_in_a_finish_hook_cancel_a_run_that_had_succeeded() {
+    let server = answering(SAY);
+    let folder = workspace(&server);
+    let slow =
+        ECHO.replace("    - artifact:", "    - run: [sh, -c, \"echo $$ > pid; exec sleep 60\"]\n    - artifact:");
+    folder.write("loops/echo.yaml", slow);
+    let run = Background::start(folder);
+    let pid = wait_for_pid(&run.folder);
+    run.interrupt();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(rustix::process::test_kill_process(pid).is_ok(), "one lets finish hooks run");
+    run.interrupt();
+    let (done, folder, _) = run.end();
+    done.exits(130);
+    assert!(is_gone(pid), "the child lives on");
+    assert_complete(&events(&folder.read("run.ndjson")), "cancelled");
 }
 
 /// The process that a program of the loop has written down.
