@@ -71,6 +71,7 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
     if options.schemas {
         for unusable in library.unusable.iter().filter(|doc| selection.has(doc.source)) {
             if let Some(node) = &unusable.node {
+                rule::verbs::in_tree(&mut cx, node);
                 through_gate(&mut gate, unusable.kind, node, cx.found);
             }
         }

@@ -56,7 +56,9 @@ impl ModelSpec {
 
     /// As a provider's settings.
     pub(crate) fn settings(&self) -> Json {
-        let mut settings = json!({ "model": self.model });
+        // A script or recording is a file, not a model that a server knows.
+        let name = if self.provider == "replay" { "path" } else { "model" };
+        let mut settings = json!({ name: self.model });
         if let Some(url) = &self.base_url {
             settings["base_url"] = json!(url);
         }

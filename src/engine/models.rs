@@ -230,6 +230,15 @@ impl Models {
         {
             return self.build(doc.settings.node());
         }
+        if spec.provider.is_empty() {
+            return Err(EngineError::Model {
+                message: format!("The workspace has no model `{}`", spec.model),
+                help: Some(
+                    "write PROVIDER:MODEL, such as openai:gpt-5-mini, or the name of a model of the workspace"
+                        .to_owned(),
+                ),
+            });
+        }
         let provider = model::provider(&spec.provider).map_err(|error| setup(&error))?;
         provider.build(&spec.settings(), &self.context).map_err(|error| setup(&error))
     }

@@ -130,9 +130,13 @@ impl Endpoint {
     pub(super) fn new(target: &Target<'_>) -> Result<Self, ModelSetupError> {
         let bad = |reason: String| ModelSetupError::BaseUrl { url: target.base_url.to_owned(), reason };
         let base = target.base_url.trim().trim_end_matches('/');
-        let url = Url::parse(&format!("{base}{}", target.path)).map_err(|error| bad(error.to_string()))?;
+        let no_scheme = || bad("it must begin with http:// or https:// and name a host".to_owned());
+        let url = Url::parse(&format!("{base}{}", target.path)).map_err(|error| match base.contains("://") {
+            true => bad(error.to_string()),
+            false => no_scheme(),
+        })?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-            return Err(bad("it must begin with http:// or https:// and name a host".to_owned()));
+            return Err(no_scheme());
         }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

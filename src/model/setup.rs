@@ -9,6 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::http::HttpClients;
+use crate::syntax::{Raw, decode_within};
 
 /// Reads an environment variable.
 pub type ReadEnv = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -116,13 +117,36 @@ pub enum ModelSetupError {
 }
 
 /// Where a key comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeySource {
     /// The name of an environment variable.
     Env(String),
     /// A file whose text, without blanks around it, is the key. Relative to the workspace.
     File(PathBuf),
+}
+
+impl<'de> Deserialize<'de> for KeySource {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Named {
+            Env(String),
+            File(PathBuf),
+        }
+        let raw = Raw::deserialize(deserializer)?;
+        // A text is most likely the key itself, which no message may repeat.
+        if raw.node().as_str().is_some() {
+            return Err(de::Error::custom(
+                "a key does not stand in a document; write `{ env: NAME }` with the environment variable that holds it, \
+                 or `{ file: PATH }`",
+            ));
+        }
+        decode_within::<Named, D::Error>(raw.node()).map(|named| match named {
+            Named::Env(name) => Self::Env(name),
+            Named::File(path) => Self::File(path),
+        })
+    }
 }
 
 impl KeySource {
@@ -287,6 +311,14 @@ mod tests {
         for text in ["", "s", "-1s", "0", "1 week", "NaN", "inf", "1e99s", "3s5"] {
             assert!(Wait::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_key_in_the_document_is_refused_and_not_repeated() {
+        let words = serde_json::from_value::<KeySource>(serde_json::json!("sk-secret")).unwrap_err().to_string();
+        assert!(words.contains("{ env: NAME }") && !words.contains("sk-secret"), "{words}");
+        let source: KeySource = serde_json::from_value(serde_json::json!({ "env": "K" })).unwrap();
+        assert_eq!(source, KeySource::Env("K".to_owned()));
     }
 
     #[test]

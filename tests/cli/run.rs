@@ -178,8 +178,10 @@ fn a_recording_answers_again_and_says_that_it_is_one() {
         "kind: workspace\nmodels: { old: { provider: replay, path: rec.yaml } }\ntiers: { main: old }\n",
     );
     drop(server);
+    let by_name = folder.run(&["run", "echo", "--input", "x", "--model", "main=replay:rec.yaml"]).exits(0);
     let done = folder.run(&["run", "echo", "--input", "x"]).exits(0);
     assert_eq!(done.stdout, "The word is nothing 2\n");
+    assert_eq!(by_name.stdout, done.stdout);
     let says = done.stderr.matches("answered by a RECORDING of a model, not by a model: ").count();
     assert_eq!(says, 2, "the first line and the last: {}", done.stderr);
     let done = folder.run(&["run", "echo", "--input", "y", "--quiet"]).exits(1);
@@ -195,6 +197,7 @@ fn what_cannot_start_exits_with_2_and_says_what_to_do() {
         (&["run", "loops/none.yaml"], "there is no such file"),
         (&["run", "echo", "--input", "@none.txt"], "none.txt"),
         (&["run", "echo", "--max-iterations", "0"], "1..=100000"),
+        (&["run", "echo", "--model", "small"], "The workspace has no model `small`"),
         (&["run", "echo", "--events", "no/such/folder/x"], "Cannot write the events to no/such/folder/x"),
         (&["run", "echo", "--record", "no/such/folder/x"], "no/such/folder/x"),
     ] {

@@ -14,7 +14,7 @@ mod references;
 mod sections;
 mod state;
 mod templates;
-mod verbs;
+pub(super) mod verbs;
 
 use super::context::{Cx, Subject};
 

@@ -95,6 +95,13 @@ fn settings(cx: &mut Cx<'_>, node: &Node) {
         return;
     };
     let Some(name) = provider.as_str() else { return };
+    let url = node.get("base_url").and_then(|url| Some((url.as_str()?.trim(), url.span)));
+    if let Some((_, span)) =
+        url.filter(|(url, _)| !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)))
+    {
+        let message = "a base_url begins with http:// or https:// and names a host";
+        cx.push(Diagnostic::error(codes::INVALID_VALUE, span, message).help("such as http://127.0.0.1:8080/v1"));
+    }
     match PROVIDERS.iter().find(|known| known.name() == name) {
         Some(known) => known.check(node, cx.found),
         None => {

@@ -4,10 +4,16 @@ use crate::check::context::{Cx, Subject};
 use crate::check::steps::{each, lists};
 use crate::diag::{Diagnostic, codes, did_you_mean, list_words};
 use crate::document::STEP_KEYS;
+use crate::syntax::Node;
 use crate::verb::{VERBS, find};
 
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
-    for list in lists(subject.node()) {
+    in_tree(cx, subject.node());
+}
+
+/// The steps of a document, which need not be whole.
+pub(in crate::check) fn in_tree(cx: &mut Cx<'_>, document: &Node) {
+    for list in lists(document) {
         each(list.node, &mut |step| {
             for entry in step.verbs() {
                 if let Some(verb) = find(&entry.key) {

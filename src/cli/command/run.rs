@@ -52,8 +52,8 @@ pub(super) struct Task {
     /// Start with another value of a state variable: JSON, or a text (repeatable)
     #[arg(long, value_name = "state.KEY=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// Use another model for a tier: TIER=PROVIDER:MODEL, with @URL after it for a server of your own, or TIER=NAME for
-    /// a model of the workspace (repeatable)
+    /// Use another model for a tier: TIER=PROVIDER:MODEL, with @URL after it for a server of your own, TIER=NAME for a
+    /// model of the workspace, or TIER=replay:FILE for a recording (repeatable)
     #[arg(long, value_name = "TIER=MODEL", value_parser = tier_model)]
     model: Vec<(String, ModelSpec)>,
     /// Stop after so many iterations, whatever the loop says
@@ -81,7 +81,14 @@ fn tier_model(text: &str) -> Result<(String, ModelSpec), String> {
         Some(at) => (&model[..at], Some(model[at + 1..].to_owned())),
         None => (model, None),
     };
-    Ok((tier.trim().to_owned(), ModelSpec { base_url: url, ..ModelSpec::parse(model)? }))
+    let mut spec = ModelSpec { base_url: url, ..ModelSpec::parse(model)? };
+    // A file on the command line counts from where the command runs, not from the workspace.
+    if let Some(path) =
+        Some(&spec.model).filter(|_| spec.provider == "replay").and_then(|path| std::path::absolute(path).ok())
+    {
+        spec.model = path.to_string_lossy().into_owned();
+    }
+    Ok((tier.trim().to_owned(), spec))
 }
 
 impl Task {

@@ -147,7 +147,7 @@ impl<'a> NodeDeserializer<'a> {
         visitor: V,
     ) -> Result<V::Value, DecodeError> {
         let Value::Map(entries) = &self.node.value else {
-            return Err(self.wrong("a map").help(words::map_help(self.node)));
+            return Err(self.wrong("a map").help(words::map_help(self.node, known.unwrap_or_default())));
         };
         let fields = known.unwrap_or_default();
         context::inside(Enclosing { fields }, || {

@@ -137,8 +137,11 @@ pub(super) fn list_help(node: &Node) -> String {
     }
 }
 
-/// How to write a map where a list of maps was found.
-pub(super) fn map_help(node: &Node) -> Option<String> {
+/// How to write a map with these keys where a list of maps, or a text, was found.
+pub(super) fn map_help(node: &Node, known: &[&str]) -> Option<String> {
+    if node.as_str().is_some() && !known.is_empty() {
+        return Some(format!("write a map; its keys are {}", list_words(known)));
+    }
     let one_map_each = node.items().iter().all(|item| matches!(item.value, Value::Map(_)));
     (one_map_each && !node.items().is_empty()).then(|| "write the keys without `- ` and without `[ ]`".to_owned())
 }

@@ -266,7 +266,10 @@ impl<'a> Scene<'a> {
         let line = self.text[line_start..].split('\n').next().unwrap_or_default().trim_end();
         match line.split_once(':') {
             Some((key, value)) if !key.contains(' ') => {
-                self.syntax("TOML has no `key: value`").help(format!("write `{} = {}`", key.trim(), value.trim()))
+                let value = value.trim();
+                let plain = value.starts_with(|c: char| c.is_alphabetic()) && !matches!(value, "true" | "false");
+                let value = if plain { format!("\"{value}\"") } else { value.to_owned() };
+                self.syntax("TOML has no `key: value`").help(format!("write `{} = {value}`", key.trim()))
             }
             _ => self
                 .syntax("this line is not `key = value`")
