@@ -25,8 +25,10 @@ mod diag;
 mod document;
 mod engine;
 pub mod event;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod load;
-mod mechanism;
 mod model;
 mod policy;
 mod prompt;

@@ -30,11 +30,12 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("prompt", Only(&["document", "template", "state", "model", "event"])),
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
-    ("mechanism", Only(&["diag", "syntax", "document", "template"])),
     ("schema", AllBut(&["check", "engine", "report", "cli"])),
     // The second gate compares documents with their schemas.
     ("check", AllBut(&["engine", "report", "cli"])),
     ("engine", AllBut(&["report", "schema", "cli"])),
+    // Only with the feature of that name.
+    ("fuzzing", Only(&["diag", "syntax", "document", "model", "reply"])),
     ("cli", AllBut(&[])),
 ];
 

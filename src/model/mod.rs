@@ -9,6 +9,8 @@ mod cases;
 mod error;
 mod extra;
 mod failure;
+#[cfg(feature = "fuzzing")]
+mod fuzz;
 mod gather;
 mod http;
 mod json;
@@ -28,6 +30,8 @@ mod wire_tests;
 
 pub use cache::EncodeCache;
 pub use error::{ErrorClass, ModelError};
+#[cfg(feature = "fuzzing")]
+pub use fuzz::fuzz_stream;
 pub use provider::{Mode as ReplayMode, PROVIDERS, RecordFile, Recorder, Replay, provider};
 pub use request::{
     Block, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,

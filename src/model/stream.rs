@@ -23,7 +23,7 @@ pub(super) trait Dialect: Send {
     fn frame(&mut self, frame: Frame<'_>, gather: &mut Gather<'_>) -> Result<Flow, ModelError>;
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 impl Dialect for Box<dyn Dialect> {
     fn frame(&mut self, frame: Frame<'_>, gather: &mut Gather<'_>) -> Result<Flow, ModelError> {
         (**self).frame(frame, gather)

@@ -18,12 +18,6 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
         let message = format!("`{}` is read and validated; it is not yet in force", entry.key);
         cx.push(Diagnostic::info(codes::NOT_IN_FORCE, entry.key_span, message));
     }
-    if let (Subject::Workspace(_), Some(fallback)) =
-        (subject, document.get("tiers").and_then(|tiers| tiers.entry("fallback")))
-    {
-        let message = "`fallback` is read and validated; it is not yet in force";
-        cx.push(Diagnostic::info(codes::NOT_IN_FORCE, fallback.key_span, message));
-    }
     for entry in document.get("actions").into_iter().flat_map(crate::syntax::Node::entries) {
         if let Some(key) = entry.value.entry("key") {
             let message = "`key` is read and validated; it is not yet in force";

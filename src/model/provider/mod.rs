@@ -99,7 +99,7 @@ impl<P: Provider> AnyProvider for Erased<P> {
 }
 
 /// The decoder of a provider that streams over HTTP.
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn dialect_for_tests(name: &str) -> Option<Box<dyn super::stream::Dialect>> {
     match name {
         "anthropic" => Some(Box::new(anthropic::Events)),

@@ -3,7 +3,7 @@
 mod decode;
 mod encode;
 
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(super) use decode::Events;
 
 use std::sync::Arc;

@@ -1,1 +1,0 @@
-//! Settings of the four mechanisms (not yet in force).
