@@ -8,13 +8,17 @@ use super::core::LoopCore;
 use super::program::ActionSet;
 use super::sections::{Depends, SectionProgram, Source};
 use crate::event::Event;
-use crate::model::{EncodeCache, Protocol, ToolCall, ToolResult, Transcript, Turn, tokens};
+use crate::model::tokens::Counter;
+use crate::model::{EncodeCache, ModelInfo, Protocol, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn};
 use crate::prompt::{Assembled, Assembler, Nonce, Section};
 use crate::state::{Frame, Scope};
 use crate::verb::StepFailure;
 
 /// The word that stands for the turn's nonce where the prompt may not change with every turn.
 const NONCE_WORD: &str = "NONCE";
+
+/// What a chat format adds to each message: its role and the marks around it.
+const MESSAGE_TOKENS: usize = 4;
 
 /// A loop's prompt memory.
 pub(super) struct Memory {
@@ -28,6 +32,11 @@ pub(super) struct Memory {
     sealed: Vec<(String, String)>,
     /// Bytes of the transcript's text.
     transcript_len: usize,
+    /// Its tokens, as `counter` counts.
+    transcript_tokens: usize,
+    counter: Counter,
+    /// A set of native tools that was counted: its id and its tokens.
+    tools: Option<(u64, usize)>,
     /// Bytes of the previous request before its last part.
     stable_bytes: usize,
     first_turn: bool,
@@ -50,9 +59,41 @@ impl Memory {
             bodies: Vec::new(),
             sealed: Vec::new(),
             transcript_len: 0,
+            transcript_tokens: 0,
+            counter: Counter::ESTIMATE,
+            tools: None,
             stable_bytes: 0,
             first_turn: true,
         }
+    }
+
+    /// Counts tokens as this model does from now on.
+    ///
+    /// Where nothing depends on the count of the first turn, that one is an estimate: the vocabulary is read while
+    /// the model answers, and no request waits for it.
+    pub(super) fn count_for(&mut self, model: &ModelInfo) {
+        let known = Counter::for_model(model);
+        let mut counter = known;
+        if self.first_turn && model.context.is_none() {
+            known.warm_up();
+            counter = Counter::ESTIMATE;
+        }
+        self.count_with(counter);
+    }
+
+    /// Counts tokens with another counter from now on, what is there already included.
+    pub(super) fn count_with(&mut self, counter: Counter) {
+        if counter != self.counter {
+            self.counter = counter;
+            self.assembler.recount();
+            self.tools = None;
+            self.transcript_tokens = self.transcript.turns().iter().map(|turn| size_of(turn, counter).1).sum();
+        }
+    }
+
+    /// Whether the counts are estimates.
+    pub(super) fn estimated(&self) -> bool {
+        self.counter.estimated()
     }
 
     /// Assembles the prompt of a turn.
@@ -66,6 +107,7 @@ impl Memory {
         protocol: Protocol,
         last_iteration: bool,
     ) -> Result<TurnPrompt, StepFailure> {
+        let counter = self.counter;
         loop {
             let nonce = self.assembler.begin_turn();
             let bodies = self.render(core, set, protocol, &nonce, last_iteration)?;
@@ -74,7 +116,7 @@ impl Memory {
                 .map(|(program, body)| Section { name: &program.name, tier: program.tier, trust: program.trust, body })
                 .collect();
             // An untrusted text that holds the fresh nonce can only be an echo of an earlier prompt: draw again.
-            let Ok(assembled) = self.assembler.assemble(&sections, &tokens::estimate) else { continue };
+            let Ok(assembled) = self.assembler.assemble(&sections, &|text| counter.count(text)) else { continue };
             for guarded in &assembled.guarded {
                 core.events.emit(Event::Neutralised {
                     section: guarded.section.clone(),
@@ -157,12 +199,21 @@ impl Memory {
         Ok(body)
     }
 
-    /// Emits the prompt's make-up; about how many tokens it has.
-    pub(super) fn profile(&mut self, core: &LoopCore, iteration: u32, prompt: &Assembled) -> usize {
+    /// Emits the prompt's make-up; how many tokens it has, as far as the counter knows.
+    pub(super) fn profile(
+        &mut self,
+        core: &LoopCore,
+        iteration: u32,
+        prompt: &Assembled,
+        tools: Option<&ToolSpecs>,
+    ) -> usize {
         let head: usize = prompt.system.iter().map(|block| block.text.len()).sum();
         let transcript = self.transcript_len;
         let shared = if self.first_turn || prompt.changed_prefix.is_some() { 0 } else { self.stable_bytes };
-        let tokens = prompt.profile.iter().map(|section| section.tokens).sum::<usize>() + transcript / 4;
+        let tokens = prompt.profile.iter().map(|section| section.tokens).sum::<usize>()
+            + self.transcript_tokens
+            + tools.map_or(0, |tools| self.tools_tokens(tools))
+            + 2 * MESSAGE_TOKENS;
         if let Some(section) = prompt.changed_prefix.as_ref().filter(|_| !self.first_turn) {
             core.events.emit(Event::PrefixChanged { iteration, section: section.clone() });
         }
@@ -176,9 +227,20 @@ impl Memory {
             sections: prompt.profile.clone(),
             bytes: head + transcript + prompt.last.len(),
             tokens,
-            estimated: true,
+            estimated: self.estimated(),
             shared_prefix: shared,
         });
+        tokens
+    }
+
+    /// The tokens of native tools, counted once for each set of them.
+    pub(super) fn tools_tokens(&mut self, tools: &ToolSpecs) -> usize {
+        if let Some((_, tokens)) = self.tools.filter(|(id, _)| *id == tools.id) {
+            return tokens;
+        }
+        let text = |tool: &ToolSpec| format!("{}\n{}\n{}\n", tool.name, tool.description, tool.params);
+        let tokens = tools.specs.iter().map(|tool| self.counter.count(&text(tool))).sum();
+        self.tools = Some((tools.id, tokens));
         tokens
     }
 
@@ -204,6 +266,7 @@ impl Memory {
     /// Takes over the transcript of the loop around this one.
     pub(super) fn adopt(&mut self, transcript: Transcript) {
         self.transcript = Transcript::default();
+        (self.transcript_len, self.transcript_tokens) = (0, 0);
         for turn in transcript.turns() {
             self.push(turn.clone());
         }
@@ -234,7 +297,7 @@ impl Memory {
     pub(super) fn replace_old(&mut self, keep: usize, text: &str) {
         let recent = self.transcript.turns()[self.old_turns(keep)..].to_vec();
         self.transcript = Transcript::default();
-        self.transcript_len = 0;
+        (self.transcript_len, self.transcript_tokens) = (0, 0);
         let sealed = self.assembler.seal("EARLIER", text);
         self.sealed.push((format!("nonce.EARLIER.{}", self.sealed.len()), sealed.nonce.to_string()));
         self.push(Turn::User(sealed.text.into()));
@@ -250,11 +313,9 @@ impl Memory {
     }
 
     fn push(&mut self, turn: Turn) {
-        self.transcript_len += match &turn {
-            Turn::User(text) | Turn::Assistant(text) => text.len(),
-            Turn::Calls { text, calls } => text.len() + calls.iter().map(|call| call.arguments.len()).sum::<usize>(),
-            Turn::Results(results) => results.iter().map(|result| result.content.len()).sum(),
-        };
+        let (bytes, tokens) = size_of(&turn, self.counter);
+        self.transcript_len += bytes;
+        self.transcript_tokens += tokens;
         self.transcript.push(turn);
     }
 
@@ -265,6 +326,38 @@ impl Memory {
         volatile.push(("run.id".to_owned(), core.shared.id.clone()));
         volatile
     }
+}
+
+/// Bytes and tokens of a turn's text. User turns join into one message; each of the others is one of its own.
+fn size_of(turn: &Turn, counter: Counter) -> (usize, usize) {
+    let (mut bytes, mut tokens) = (0, 0);
+    let mut add = |text: &str| {
+        bytes += text.len();
+        tokens += counter.count(text);
+    };
+    let messages = match turn {
+        Turn::User(text) => {
+            add(text);
+            0
+        }
+        Turn::Assistant(text) => {
+            add(text);
+            1
+        }
+        Turn::Calls { text, calls } => {
+            add(text);
+            for call in calls {
+                add(&call.name);
+                add(&call.arguments);
+            }
+            1
+        }
+        Turn::Results(results) => {
+            results.iter().for_each(|result| add(&result.content));
+            results.len()
+        }
+    };
+    (bytes, tokens + messages * MESSAGE_TOKENS)
 }
 
 /// The text of turns, for a reader who does not know the protocol.

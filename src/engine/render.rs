@@ -6,7 +6,8 @@ use super::builder::{Engine, Prepared, RunRequest};
 use super::error::EngineError;
 use super::memory::Memory;
 use crate::event::SectionProfile;
-use crate::model::ToolSpec;
+use crate::model::tokens::Counter;
+use crate::model::{Protocol, ToolSpec};
 use crate::reply::Grammar;
 use crate::state::TurnBinding;
 
@@ -21,6 +22,10 @@ pub struct RenderedPrompt {
     pub tools: Vec<ToolSpec>,
     /// Each section's share.
     pub sections: Vec<SectionProfile>,
+    /// The tokens of native tools.
+    pub tools_tokens: usize,
+    /// Whether the token counts are estimates.
+    pub estimated: bool,
     /// Who would answer; none while no model is configured.
     pub model: Option<String>,
 }
@@ -47,12 +52,18 @@ impl Engine {
         let fault = |problem: String| EngineError::Document { name: core.program.name.clone(), problem };
         let set = core.allowed(&TurnBinding::default()).map_err(|end| fault(end.error.unwrap_or_default()))?;
         let protocol = chain.as_ref().map(|chain| chain[0].model.info().protocol).unwrap_or_default();
+        if let Ok(chain) = &chain {
+            memory.count_with(Counter::for_model(chain[0].model.info()));
+        }
         let prompt = memory.assemble(&core, &set, protocol, false).map_err(|failure| fault(failure.to_string()))?;
         let system: Vec<&str> = prompt.assembled.system.iter().map(|block| &*block.text).collect();
+        let native = protocol == Protocol::Tools;
         Ok(RenderedPrompt {
             system: system.join("\n\n"),
             user: prompt.assembled.last,
-            tools: if protocol == crate::model::Protocol::Tools { set.specs.specs.clone() } else { Vec::new() },
+            tools_tokens: if native { memory.tools_tokens(&set.specs) } else { 0 },
+            tools: if native { set.specs.specs.clone() } else { Vec::new() },
+            estimated: memory.estimated(),
             sections: prompt.assembled.profile,
             model: chain.map(|chain| chain[0].label.clone()).ok(),
         })

@@ -93,13 +93,16 @@ impl LoopRun {
         let protocol = slot.model.info().protocol;
         let iteration = self.core.state().iteration;
         let last = iteration >= self.max_iterations;
+        self.memory.count_for(slot.model.info());
         let prompt = self.memory.assemble(&self.core, set, protocol, last).map_err(|failure| {
             TurnFailure::End(End::failed(ExitReason::Error, format!("the prompt could not be rendered: {failure}")))
         })?;
-        let tokens = self.memory.profile(&self.core, iteration, &prompt.assembled);
+        let tools = (protocol == Protocol::Tools).then_some(&set.specs);
+        let tokens = self.memory.profile(&self.core, iteration, &prompt.assembled, tools);
         let mut room = self.core.program.limits.max_reply_tokens;
         if slot.model.info().context.is_some_and(|context| tokens + room.unwrap_or(0) as usize > context as usize) {
-            let words = format!("the prompt has about {tokens} tokens, more than the model's declared context");
+            let about = if self.memory.estimated() { "about " } else { "" };
+            let words = format!("the prompt has {about}{tokens} tokens, more than the model's declared context");
             return Err(TurnFailure::Model(ModelError::new(ErrorClass::ContextLength, words)));
         }
         let actions = set.actions.iter().map(|action| (action.name.clone(), Arc::clone(&action.grammar)));
@@ -118,7 +121,7 @@ impl LoopRun {
                 transcript: &self.memory.transcript,
                 last: &prompt.assembled.last,
                 retry: &retry,
-                tools: (protocol == Protocol::Tools).then_some(&set.specs),
+                tools,
                 force_tool: None,
                 schema: (protocol == Protocol::JsonSchema).then_some(&set.schema),
                 sampling: &sampling,

@@ -83,6 +83,8 @@ pub struct Assembler {
     /// The part of it that live nonces were not checked against yet.
     unchecked: Seen,
     turns: usize,
+    /// Kept token counts are of another counter.
+    recount: bool,
 }
 
 /// A section as it was sent.
@@ -122,6 +124,7 @@ impl Assembler {
             seen: Seen::default(),
             unchecked: Seen::default(),
             turns: 0,
+            recount: false,
         }
     }
 
@@ -158,6 +161,11 @@ impl Assembler {
         }
     }
 
+    /// Forgets all token counts: the next turn is counted by another counter.
+    pub fn recount(&mut self) {
+        self.recount = true;
+    }
+
     /// Assembles the prompt of the turn. `tokens` counts a text's tokens; it is asked about changed sections only.
     ///
     /// # Errors
@@ -175,6 +183,7 @@ impl Assembler {
         let guarded = drafts.iter().filter_map(Draft::guarded).collect();
         let changed: Vec<bool> = drafts.iter().map(|draft| draft.framed.is_none()).collect();
         let slots: Vec<Slot> = drafts.into_iter().map(|draft| self.frame(draft, tokens)).collect();
+        self.recount = false;
         let changed_prefix = if self.turns == 0 { None } else { first_difference(&self.slots, &slots) };
         self.turns += 1;
         self.slots = slots;
@@ -254,7 +263,12 @@ impl Assembler {
     fn frame(&mut self, draft: Draft, tokens: &dyn Fn(&str) -> usize) -> Slot {
         // `settle_nonces` gave each draft one.
         let nonce = draft.nonce.unwrap_or_else(|| self.nonces.draw(&draft.name));
-        let (framed, tokens) = draft.framed.unwrap_or_else(|| {
+        let recount = self.recount;
+        let kept = draft.framed.map(|(framed, count)| {
+            let count = if recount { tokens(&framed) } else { count };
+            (framed, count)
+        });
+        let (framed, tokens) = kept.unwrap_or_else(|| {
             let shown = draft.shown.as_deref().unwrap_or(&draft.body);
             let name = &draft.name;
             let framed: Arc<str> = format!("<|{name}_{nonce}|>\n{shown}\n<|{name}_END_{nonce}|>").into();

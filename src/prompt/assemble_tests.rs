@@ -217,6 +217,7 @@ impl Assembler {
             seen: self.seen.clone(),
             unchecked: self.unchecked.clone(),
             turns: self.turns,
+            recount: self.recount,
         }
     }
 }

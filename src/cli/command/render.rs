@@ -15,7 +15,8 @@ use crate::engine::{Engine, RenderedPrompt};
 #[command(after_help = "Examples:\n  \
                   loopwright render log_analyze --input @examples/auth.log\n  \
                   loopwright render triage --input \"a mail\" --format json | jq -r .system\n\n\
-                  `init` hooks do not run, since they may do real work. Token counts are estimates.")]
+                  `init` hooks do not run, since they may do real work. Token counts are\n\
+                  the model's own where its vocabulary is known, and estimates elsewhere.")]
 pub(in crate::cli) struct Args {
     #[command(flatten)]
     task: Task,
@@ -50,7 +51,8 @@ fn as_json(prompt: &RenderedPrompt) -> serde_json::Value {
         "tools": tools,
         "sections": prompt.sections,
         "bytes": prompt.system.len() + prompt.user.len(),
-        "tokens": prompt.sections.iter().map(|section| section.tokens).sum::<usize>(),
+        "tokens": tokens(prompt),
+        "estimated": prompt.estimated,
     })
 }
 
@@ -61,13 +63,21 @@ fn as_text(prompt: &RenderedPrompt) -> String {
     }
     text.push_str("\n=== sections ===\n");
     let wide = prompt.sections.iter().map(|section| section.name.len()).max().unwrap_or(0).max(7);
-    text.push_str(&format!("{:wide$}  {:13}  {:>8}  {:>8}\n", "section", "tier", "bytes", "tokens"));
+    let head = if prompt.estimated { "tokens (about)" } else { "tokens" };
+    text.push_str(&format!("{:wide$}  {:13}  {:>8}  {head:>8}\n", "section", "tier", "bytes"));
     for section in &prompt.sections {
         let (name, tier) = (&section.name, &section.tier);
         text.push_str(&format!("{name:wide$}  {tier:13}  {:>8}  {:>8}\n", section.bytes, section.tokens));
     }
     let bytes: usize = prompt.sections.iter().map(|section| section.bytes).sum();
-    let tokens: usize = prompt.sections.iter().map(|section| section.tokens).sum();
+    if prompt.tools_tokens > 0 {
+        text.push_str(&format!("{:wide$}  {:13}  {:>8}  {:>8}\n", "tools", "", "", prompt.tools_tokens));
+    }
+    let tokens = tokens(prompt);
     text.push_str(&format!("{:wide$}  {:13}  {bytes:>8}  {tokens:>8}\n", "all", ""));
     text
+}
+
+fn tokens(prompt: &RenderedPrompt) -> usize {
+    prompt.sections.iter().map(|section| section.tokens).sum::<usize>() + prompt.tools_tokens
 }
