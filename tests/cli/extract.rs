@@ -81,3 +81,16 @@ fn a_loop_that_is_not_there_is_a_usage_error() {
     assert!(extract("loops/none.yaml").stderr.contains("there is no such file"));
     assert!(extract("loops/").stderr.contains("it is a folder"));
 }
+
+#[test]
+fn every_reason_to_stop_that_a_stream_can_have_is_understood() {
+    let folder = Folder::new(&[]);
+    let cut = "{\"@action\": \"finish\"";
+    for finish in ["stop", "length", "tool_calls", "content_filter", "pause", "other", "null", "unknown"] {
+        let arguments = ["debug", "extract", "--nonce", "ab12", "--finish", finish, "--format", "json"];
+        let got = folder.run_with(&arguments, cut.to_owned()).exits(0).json();
+        // Only a reply that the model ended itself is closed for it.
+        let expected = if finish == "stop" { (&got["action"], "finish") } else { (&got["error"], "truncated") };
+        assert_eq!(expected.0, expected.1, "{finish}: {got}");
+    }
+}

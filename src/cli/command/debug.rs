@@ -54,7 +54,14 @@ enum FinishWord {
     Length,
     /// It called tools
     ToolCalls,
+    /// The provider withheld the rest
+    ContentFilter,
+    /// The provider paused the turn
+    Pause,
+    /// A reason of the provider's own
+    Other,
     /// Nothing is known
+    #[value(alias = "null")]
     Unknown,
 }
 
@@ -73,7 +80,7 @@ fn run_extract(args: &Extract, context: &Context) -> CliResult {
         FinishWord::Stop => Finish::Stop,
         FinishWord::Length => Finish::Length,
         FinishWord::ToolCalls => Finish::ToolCalls,
-        FinishWord::Unknown => Finish::Unknown,
+        FinishWord::ContentFilter | FinishWord::Pause | FinishWord::Other | FinishWord::Unknown => Finish::Unknown,
     };
     let result = extract(&String::from_utf8_lossy(&raw), finish, &grammar);
     match args.format {
