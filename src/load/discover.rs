@@ -1,12 +1,17 @@
 //! Finding files: the workspace's own, and those below its folders of documents.
 
 use std::collections::HashSet;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span, codes};
+use crate::syntax::MAX_BYTES;
 
 /// The names that a workspace's file may have.
 pub(super) const WORKSPACE_FILES: [&str; 3] = ["loopwright.yaml", "loopwright.yml", "loopwright.toml"];
+
+/// What `kind` may say in a file that is a document, or is read like one.
+const KINDS: [&str; 8] = ["loop", "tool", "forge", "preset", "workspace", "script", "recording", "test"];
 
 /// Folders that are never searched.
 const SKIPPED: [&str; 3] = ["node_modules", "target", "__pycache__"];
@@ -73,6 +78,10 @@ impl Walk<'_> {
             }
             let path = folder.join(&name);
             let below = below.join(&name);
+            // A folder with a workspace's file of its own is another workspace.
+            if path.is_dir() && WORKSPACE_FILES.iter().any(|name| path.join(name).is_file()) {
+                continue;
+            }
             if path.is_dir() {
                 self.folder(&path, &shown.join(&name), &below);
             } else if is_document(&path) {
@@ -92,4 +101,62 @@ impl Walk<'_> {
 fn is_document(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     [".yaml", ".yml", ".toml"].iter().any(|end| name.ends_with(end)) && !WORKSPACE_FILES.contains(&&*name)
+}
+
+/// Whether a file that lies anywhere says that it is a document: by its `kind`, or by keys that every loop has.
+///
+/// It looks at the beginnings of lines only, so that a broken document is still one.
+pub(super) fn says_document(path: &Path) -> bool {
+    let Ok(file) = std::fs::File::open(path) else { return true };
+    let mut bytes = Vec::new();
+    if file.take(MAX_BYTES as u64).read_to_end(&mut bytes).is_err() {
+        return true;
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let (mut name, mut body) = (false, false);
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        let line = line.strip_prefix('{').unwrap_or(line).trim_end();
+        let line = line.strip_prefix('[').map_or(line, |table| table.trim_end_matches(']'));
+        let end = line.find([':', '=', '.']).unwrap_or(line.len());
+        let value = line.get(end + 1..).unwrap_or_default();
+        match line[..end].trim_end().trim_matches(['"', '\'']) {
+            "kind" => {
+                let word = value.split([',', '#', ' ']).find(|word| !word.is_empty()).unwrap_or_default();
+                let word = word.trim_matches(['"', '\'', '}']);
+                if KINDS.contains(&word) {
+                    return true;
+                }
+            }
+            "name" => name = true,
+            "prompt" | "actions" => body = true,
+            _ => {}
+        }
+    }
+    name && body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_say_whether_they_are_documents() {
+        let folder = tempfile::tempdir().unwrap();
+        for (text, expected) in [
+            ("kind: tool\nname: x\n", true),
+            ("\u{feff}# a comment\nkind: \"loop\"  # a loop\n", true),
+            ("name: x\nprompt: { instruction: [broken\n", true),
+            ("name = \"x\"\n[prompt]\ninstruction = \"y\"\n", true),
+            ("name = \"x\"\nprompt.instruction = \"y\"\n", true),
+            ("{kind: forge, name: x}\n", true),
+            ("kind: Deployment\nmetadata: { name: x }\n", false),
+            ("[package]\nname = \"x\"\n", false),
+            ("loop:\n  name: x\n  prompt: { instruction: y }\n", false),
+            ("", false),
+        ] {
+            let path = folder.path().join("file");
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(says_document(&path), expected, "{text}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 
-use super::discover::{documents, find_workspace};
+use super::discover::{documents, find_workspace, says_document};
 use super::extends::Presets;
 use super::prompt_files::PromptFiles;
 use super::read::{ReadDoc, read_file, read_given, read_shipped};
@@ -78,6 +78,7 @@ pub struct Library {
     pub files: PromptFiles,
     shown_root: PathBuf,
     docs: Vec<ReadDoc>,
+    passed_over: usize,
     findings: Diagnostics,
 }
 
@@ -108,6 +109,7 @@ impl Library {
             unusable: Vec::new(),
             shown_root,
             docs: Vec::new(),
+            passed_over: 0,
             findings,
         };
         library.read_folders();
@@ -146,15 +148,33 @@ impl Library {
         })
     }
 
+    /// How many files of folders that were added are no documents.
+    #[must_use]
+    pub fn passed_over(&self) -> usize {
+        self.passed_over
+    }
+
     /// Adds a document by its path, or all documents below a folder. A document that was read already is not read again.
+    ///
+    /// Below a folder that is none of the workspace's folders of documents, only those files count that say that they
+    /// are documents: Cargo.toml and a test's data lie there too.
     ///
     /// A loop that is named so stands before one of the same name in the workspace.
     pub fn add_path(&mut self, path: &Path) -> Vec<SourceId> {
         let mut added = Vec::new();
         let first = self.docs.len();
         if path.is_dir() {
+            let root = std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+            let own: Vec<PathBuf> =
+                self.workspace.doc.paths.loops.iter().map(|folder| root.join(plain(&folder.value))).collect();
             for file in documents(path, path, &mut self.sources, &mut self.findings) {
-                added.push(self.read_or_known(&path.join(&file), &path.join(&file)));
+                let file = path.join(&file);
+                let real = std::fs::canonicalize(&file).unwrap_or_else(|_| absolute(&file));
+                if own.iter().any(|folder| real.starts_with(folder)) || says_document(&file) {
+                    added.push(self.read_or_known(&file, &file));
+                } else {
+                    self.passed_over += 1;
+                }
             }
         } else {
             added.push(self.read_or_known(path, path));

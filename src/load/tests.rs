@@ -167,3 +167,21 @@ fn an_error_is_kept_with_its_file() {
     assert!(library.is_sound(library.loops["a"].source));
     assert!(!library.is_sound(library.loops["b"].source));
 }
+
+#[test]
+fn a_folder_gives_the_files_that_say_that_they_are_documents() {
+    let folder = Folder::with(&[
+        ("loops/broken.yaml", "actoins: {}\n"),
+        ("Cargo.toml", "[package]\nname = \"x\"\n"),
+        ("tests/run.yaml", "about: a test\nloop: { name: b }\n"),
+        ("more/c.yaml", LOOP),
+        ("other/loopwright.yaml", "kind: workspace\n"),
+        ("other/loops/d.yaml", "name: d\nprompt: x\n"),
+    ]);
+    let mut library = folder.open();
+    let added = library.add_path(&folder.path("."));
+    assert_eq!(added.len(), 2, "{:?}", library.findings());
+    assert_eq!(library.passed_over(), 2);
+    assert_eq!(library.add_path(&folder.path("tests/run.yaml")).len(), 1, "a file that is named is a document");
+    assert_eq!(library.add_path(&folder.path("other")).len(), 1, "a workspace that is named is looked into");
+}

@@ -293,6 +293,7 @@ impl View {
             Event::ActionRejected { attempt, class, message, will_retry } => {
                 let next = if *will_retry { "; asking again" } else { "; no more attempts" };
                 let message = one_line(message, 400);
+                let message = message.trim_end_matches('.');
                 self.line(
                     Look::Warning,
                     &format!("  ! reply {attempt} gives no valid action ({class}): {message}{next}"),

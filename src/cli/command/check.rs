@@ -103,7 +103,11 @@ fn report(args: &Args, context: &Context, found: &Diagnostics, library: &Library
         Format::Github => render::github(list, sources),
     })?;
     let (errors, warnings) = (found.count(Severity::Error), found.count(Severity::Warning));
-    output.note(&summary(checked, errors, warnings));
+    let others = match library.passed_over() {
+        0 => String::new(),
+        n => format!(" (not {n} other YAML and TOML files, which are no documents)"),
+    };
+    output.note(&format!("{}{others}", summary(checked, errors, warnings)));
     Ok(if errors > 0 || (args.deny_warnings && warnings > 0) { code::FAILED } else { code::SUCCESS })
 }
 
