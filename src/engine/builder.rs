@@ -332,7 +332,7 @@ impl Engine {
         let max_iterations = request.max_iterations.unwrap_or(program.limits.max_iterations);
         let secret = RunSecret::from_os()?;
         let id = run_id(&secret);
-        let secrets = self.inner.models.secrets();
+        let secrets = self.inner.models.secrets().clone();
         let events = EventStream::new(RunId(id.clone()), self.inner.subscribers.clone(), secrets);
         let shared = Arc::new(RunShared::new(Arc::clone(&self.inner), id.clone(), secret, request.cancel.clone()));
         let base = Arc::new(ScopeBase {
@@ -370,10 +370,11 @@ fn finish(core: &LoopCore, end: super::finish::End, ignored: bool) -> Outcome {
     let ignored = ignored && end.reason.exit_code() == 1;
     let exit_code = if ignored { 0 } else { end.reason.exit_code() };
     let state = core.state();
+    let error = end.error.map(|error| core.events.secrets().mask(&error).into_owned());
     core.events.emit(Event::RunFinished {
         reason: end.reason,
         exit_code,
-        error: end.error.clone(),
+        error: error.clone(),
         ignored,
         iterations: totals.iterations,
         model_calls: totals.model_calls,
@@ -391,7 +392,7 @@ fn finish(core: &LoopCore, end: super::finish::End, ignored: bool) -> Outcome {
         exit_code,
         ignored,
         answer: state.answer.clone(),
-        error: end.error,
+        error,
         state: vars.collect(),
         totals,
     }

@@ -103,6 +103,11 @@ impl LoopCore {
         if phase.finishing { &self.stop.hooks } else { &self.stop.work }
     }
 
+    /// The secrets as values that a script or a recording writes by name.
+    pub(super) fn named_secrets(&self) -> impl Iterator<Item = (String, String)> {
+        self.events.secrets().all().into_iter().map(|secret| ("secret".to_owned(), secret))
+    }
+
     /// What a step sees.
     pub(super) fn step_context<'a>(&'a self, scope: &'a Scope, phase: Phase) -> StepContext<'a> {
         StepContext {

@@ -324,6 +324,7 @@ impl Memory {
         let mut volatile = prompt.volatile.clone();
         volatile.extend(self.sealed.iter().cloned());
         volatile.push(("run.id".to_owned(), core.shared.id.clone()));
+        volatile.extend(core.named_secrets());
         volatile
     }
 }

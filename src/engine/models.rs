@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::builder::ModelSpec;
 use super::error::EngineError;
 use super::program::Program;
-use crate::event::ReplySource;
+use crate::event::{ReplySource, Secrets};
 use crate::load::Library;
 use crate::model::{self, BuildContext, Model, ModelSetupError, RecordFile, Recorder, Replay, ReplayMode};
 use crate::state::lock;
@@ -60,6 +60,7 @@ impl Breaker {
 
 /// All models of an engine, built when they are first needed.
 pub(super) struct Models {
+    secrets: Secrets,
     library: Arc<Library>,
     context: BuildContext,
     overrides: HashMap<String, ModelSpec>,
@@ -80,7 +81,15 @@ impl Models {
         accept: bool,
     ) -> Self {
         let context = BuildContext::new(library.root.clone());
+        let secrets = Secrets::default();
+        // Also the keys of models that this run does not ask: a tool may come across them, a replayed run too.
+        secrets.add(library.workspace.doc.models.values().filter_map(|doc| {
+            let settings = doc.settings.node().to_json();
+            model::key_of(&settings, &context)
+        }));
+        secrets.add(HOSTED.iter().filter_map(|(key, ..)| (context.env)(key)).map(|key| key.trim().to_owned()));
         Self {
+            secrets,
             library,
             context,
             overrides,
@@ -120,6 +129,7 @@ impl Models {
     }
 
     fn wrap(&self, model: Arc<dyn Model>) -> Result<ModelSlot, EngineError> {
+        self.secrets.add(model.secrets());
         let info = model.info();
         let (label, replayed) = (info.label(), info.source != ReplySource::Model);
         let breaker = Arc::clone(lock(&self.breakers).entry(label.clone()).or_default());
@@ -143,9 +153,9 @@ impl Models {
         lock(&self.recording).as_ref().and_then(|file| file.failure())
     }
 
-    /// Secrets of every model built so far.
-    pub(super) fn secrets(&self) -> Vec<String> {
-        lock(&self.built).values().flat_map(|chain| chain.iter()).flat_map(|slot| slot.model.secrets()).collect()
+    /// The keys of all models that could be asked, and of those that are.
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     fn resolve(&self, program: &Program, tier: &str) -> Result<Arc<dyn Model>, EngineError> {

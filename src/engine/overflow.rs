@@ -76,8 +76,10 @@ impl LoopCore {
         let sections = [section("USER_QUERY", &query), section("HISTORY", old)];
         let assembled = assembler.assemble(&sections, &|_| 0).map_err(|error| StepFailure::new(error.to_string()))?;
         let (transcript, sampling) = (Transcript::default(), Sampling::default());
+        let mut volatile = assembled.volatile.clone();
+        volatile.extend(self.named_secrets());
         let volatile: Vec<(&str, String)> =
-            assembled.volatile.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+            volatile.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         let request = Request {
             system: &[Block { text: system.text.trim().into() }],
             transcript: &transcript,

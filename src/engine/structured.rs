@@ -152,11 +152,12 @@ impl LoopCore {
         let system = [Block { text: call.system.trim().into() }];
         let (transcript, sampling) =
             (Transcript::default(), Sampling { max_tokens: call.max_tokens, ..Sampling::default() });
-        let volatile: Vec<(&str, String)> = if slot.matches_requests {
-            assembled.volatile.iter().map(|(name, value)| (name.as_str(), value.clone())).collect()
-        } else {
-            Vec::new()
-        };
+        let mut volatile = if slot.matches_requests { assembled.volatile.clone() } else { Vec::new() };
+        if slot.matches_requests {
+            volatile.extend(self.named_secrets());
+        }
+        let volatile: Vec<(&str, String)> =
+            volatile.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         let mut retry: Vec<Turn> = Vec::new();
         let mut view = FieldView::new(&self.events, &call.stream);
         for attempt in 1..=call.retries + 1 {

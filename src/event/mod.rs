@@ -4,8 +4,10 @@
 //! `--events FILE`, `--format json`, and later reports. The JSON Schema in `schemas/event.schema.json`
 //! is generated from them.
 
+mod secrets;
 mod stream;
 mod types;
 
+pub use secrets::Secrets;
 pub use stream::{EventStream, Subscriber};
 pub use types::*;

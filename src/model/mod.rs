@@ -36,7 +36,7 @@ pub use provider::{Mode as ReplayMode, PROVIDERS, RecordFile, Recorder, Replay, 
 pub use request::{
     Block, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
 };
-pub use setup::{BuildContext, ModelSetupError, Wait};
+pub use setup::{BuildContext, ModelSetupError, Wait, key_of};
 
 use std::future::Future;
 use std::pin::Pin;

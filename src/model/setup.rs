@@ -170,6 +170,13 @@ impl KeySource {
     }
 }
 
+/// The key that a model's settings name, where it can be read: what must be masked even when the model is not asked.
+#[must_use]
+pub fn key_of(settings: &serde_json::Value, context: &BuildContext) -> Option<String> {
+    let source: KeySource = serde_json::from_value(settings.get("api_key")?.clone()).ok()?;
+    source.read("", context).ok()
+}
+
 fn read_key_file(path: &Path, label: &str) -> Result<String, ModelSetupError> {
     std::fs::read_to_string(path).map_err(|error| ModelSetupError::KeyFile {
         path: path.display().to_string(),

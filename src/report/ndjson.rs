@@ -74,7 +74,7 @@ mod tests {
         }));
         let disk = Disk { room: 200, taken: Arc::clone(&taken) };
         let report = Arc::new(Ndjson::new(Box::new(disk), Arc::clone(&trouble)));
-        let stream = EventStream::new(RunId("r1".into()), vec![report], Vec::new());
+        let stream = EventStream::new(RunId("r1".into()), vec![report], crate::event::Secrets::default());
         for n in 0..9 {
             stream.emit(Event::Status { text: format!("step {n}\nnext line") });
         }

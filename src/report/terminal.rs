@@ -408,7 +408,7 @@ mod tests {
         let (progress, answers) = (Buffer::default(), Buffer::default());
         let trouble = Arc::new(Trouble::new(|_| {}));
         let view = Terminal::new(Box::new(progress.clone()), Box::new(answers.clone()), options, trouble);
-        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
+        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], crate::event::Secrets::default());
         for event in events {
             stream.emit(event);
         }
@@ -589,7 +589,7 @@ mod tests {
         let (progress, answers) = (Buffer::default(), Buffer::default());
         let trouble = Arc::new(Trouble::new(|_| {}));
         let view = Terminal::new(Box::new(progress.clone()), Box::new(answers.clone()), PLAIN, trouble);
-        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
+        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], crate::event::Secrets::default());
         stream.for_task("r/sub").emit(answer("for my parent"));
         stream.emit(answer("for the user"));
         assert_eq!(answers.text(), "for the user\n");
@@ -601,7 +601,7 @@ mod tests {
         let (progress, answers) = (Buffer::default(), Buffer::default());
         let trouble = Arc::new(Trouble::new(|_| {}));
         let view = Terminal::new(Box::new(progress.clone()), Box::new(answers), LIVE, trouble);
-        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], Vec::new());
+        let stream = EventStream::new(RunId("r".into()), vec![Arc::new(view)], crate::event::Secrets::default());
         stream.emit(call());
         std::thread::sleep(Duration::from_millis(600));
         assert!(progress.text().contains("waiting for openai:m"), "{:?}", progress.text());

@@ -213,6 +213,75 @@ fn what_cannot_start_exits_with_2_and_says_what_to_do() {
     assert!(server.seen().is_empty(), "nothing was sent");
 }
 
+/// A provider, a model, a tool and a helper's provider repeat keys: none of them is shown or written down.
+#[test]
+fn keys_show_up_nowhere() {
+    const KEYS: [&str; 2] = ["sk-main-0123456789", "sk-helper-9876543210"];
+    let refusal = |key: &str| Response::status(400).body([format!("no good: Bearer {key}")]);
+    let spoken = format!("{{\"@action\": \"say\", \"text\": \"It is {} indeed\"}}", KEYS[0]);
+    let pieces = spoken.as_bytes().chunks(5).map(|piece| {
+        let delta = json!({ "choices": [{ "index": 0, "delta": { "content": String::from_utf8_lossy(piece) } }] });
+        format!("data: {delta}\n\n")
+    });
+    let spoken = Response::events(pieces.chain(["data: [DONE]\n\n".to_owned()]));
+    let read = r#"{"@action": "directly_call_tool", "tool_name": "read_file", "params": {"path": "keys"}}"#;
+    let server = Server::scripted(vec![
+        Response::says(r#"{"@action": "think"}"#),
+        Response::says(read),
+        spoken,
+        refusal(KEYS[0]),
+    ]);
+    let helper = Server::scripted(vec![refusal(KEYS[1])]);
+    let folder = workspace(&server);
+    let settings =
+        folder.read("loopwright.yaml").replace("model: m-local,", "model: m-local, api_key: { env: KEY_A },");
+    let other = format!(
+        "  helper: {{ provider: openai, model: h, base_url: \"{}\", api_key: {{ env: KEY_B }} }}\ntiers:",
+        helper.base_url()
+    );
+    folder.write("loopwright.yaml", settings.replacen("tiers:", &other, 1));
+    let think = "think: { description: Think., do: [ { forge: { use: idea, tier: helper }, on_error: feedback } ] }";
+    folder.write(
+        "loops/echo.yaml",
+        ECHO.replace(
+            "actions:\n",
+            &format!("tools: [read_file]\nmodel: {{ main: local, helper: helper }}\nactions:\n  {think}\n"),
+        ),
+    );
+    folder.write(
+        "loops/idea.yaml",
+        "kind: forge\nname: idea\ndescription: An idea.\nprompt: Have an idea.\noutput: { type: object }\n",
+    );
+    folder.write("keys", KEYS.join("\n"));
+    let run = |arguments: &[&str]| {
+        let mut command = folder.loopwright(arguments);
+        command.env("KEY_A", KEYS[0]).env("KEY_B", KEYS[1]);
+        Done::of(&command.output().unwrap())
+    };
+    let shown = |text: &str| KEYS.iter().any(|key| text.contains(key));
+    let done = run(&["run", "echo", "--events", "run.ndjson", "--record", "rec.yaml"]).exits(0);
+    let log = folder.read("run.ndjson");
+    assert!(!shown(&done.stderr) && !shown(&done.stdout) && !shown(&log), "{done:?}\n{log}");
+    assert!(done.stdout.contains("It is [secret] indeed"), "{done:?}");
+    let events_of = events(&log);
+    assert_complete(&events_of, "exit");
+    let told = |key: &str| {
+        events_of
+            .iter()
+            .filter(|event| event["event"] == "delta")
+            .any(|event| event["text"].as_str().unwrap().contains(key))
+    };
+    assert!(!told("sk-ma"), "a part of a key: {log}");
+    let recording = folder.read("rec.yaml");
+    assert!(!shown(&recording) && recording.contains("{{ secret }}"), "{recording}");
+    // Keys are put back where they are known.
+    let again = run(&["run", "echo", "--model", "main=replay:rec.yaml"]);
+    assert!(!shown(&again.stderr) && !shown(&again.stdout), "{again:?}");
+    // The answer to the last call: an error that is shown on standard error beside JSON.
+    let done = run(&["run", "echo", "--format", "json"]).exits(1);
+    assert!(done.stderr.contains("Bearer [secret]") && !shown(&done.stdout), "{done:?}");
+}
+
 #[test]
 fn without_a_model_a_run_says_how_to_get_one() {
     let folder = Folder::new(&[("loops/echo.yaml", ECHO)]);

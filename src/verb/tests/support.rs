@@ -91,7 +91,7 @@ impl World {
             state: Arc::default(),
             access,
             host: FakeHost::default(),
-            events: EventStream::new(RunId("r1".into()), vec![seen.clone()], Vec::new()),
+            events: EventStream::new(RunId("r1".into()), vec![seen.clone()], crate::event::Secrets::default()),
             seen,
             templates: TemplatesBuilder::new().build(),
             frame: Frame::default(),
