@@ -6,7 +6,6 @@
 
 mod assemble;
 mod nonce;
-#[cfg(test)]
 mod parse;
 mod seen;
 
@@ -14,8 +13,7 @@ pub use crate::document::{Tier, Trust};
 pub use crate::template::guard;
 pub use assemble::{Assembled, Assembler, Section};
 pub use nonce::{Nonce, NonceSource, RunSecret, SecretError};
-#[cfg(test)]
-pub(crate) use parse::parse_sections;
+pub use parse::parse_sections;
 
 #[cfg(test)]
 mod security_tests;

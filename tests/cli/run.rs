@@ -550,3 +550,22 @@ fn render_needs_no_model() {
     let done = folder.run(&["render", "echo", "--input", "a question"]).exits(0);
     assert!(done.stdout.contains("a question"), "{done:?}");
 }
+
+#[test]
+fn render_says_what_changed_and_up_to_where_a_cache_holds() {
+    let server = answering("unused");
+    let folder = workspace(&server);
+    let before = folder.run(&["render", "echo", "--input", "one", "--format", "json"]).exits(0);
+    folder.write("before.json", before.stdout);
+    let same = folder.run(&["render", "echo", "--input", "one", "--diff", "before.json"]).exits(0);
+    assert!(same.stdout.contains("USER_QUERY: same") && same.stdout.contains("cache holds for all"), "{}", same.stdout);
+    let other = ECHO.replacen("instruction: ", "instruction: Now ", 1);
+    folder.write("loops/echo.yaml", other);
+    let changed =
+        folder.run(&["render", "echo", "--input", "two", "--diff", "before.json", "--format", "json"]).exits(0).json();
+    assert_eq!(changed["broken_by"], "PERSISTENT");
+    let rows = changed["sections"].as_array().unwrap();
+    let query = rows.iter().find(|row| row["name"] == "USER_QUERY").unwrap();
+    assert_eq!(query["first"], json!({ "line": 1, "before": "one", "after": "two" }));
+    folder.run(&["render", "echo", "--diff", "none.json"]).exits(2);
+}

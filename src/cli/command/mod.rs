@@ -6,5 +6,6 @@ pub(super) mod init;
 pub(super) mod model;
 pub(super) mod new;
 pub(super) mod render;
+mod render_diff;
 pub(super) mod run;
 pub(super) mod schema;

@@ -1,5 +1,6 @@
 //! `render`: the exact prompt of a loop's first turn, without calling a model.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -14,7 +15,8 @@ use crate::engine::{Engine, RenderedPrompt};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
                   loopwright render log_analyze --input @examples/auth.log\n  \
-                  loopwright render triage --input \"a mail\" --format json | jq -r .system\n\n\
+                  loopwright render triage --input \"a mail\" --format json | jq -r .system\n  \
+                  loopwright render triage --input \"a mail\" --diff before.json\n\n\
                   `init` hooks do not run, since they may do real work. Token counts are\n\
                   the model's own where its vocabulary is known, and estimates elsewhere.")]
 pub(in crate::cli) struct Args {
@@ -23,6 +25,9 @@ pub(in crate::cli) struct Args {
     /// How the prompt is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Show what changed since an earlier `render --format json` instead, and what that does to the prompt cache
+    #[arg(long, value_name = "FILE")]
+    diff: Option<PathBuf>,
 }
 
 pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
@@ -31,6 +36,14 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     let engine = builder.build().map_err(|error| cannot_start(&error))?;
     let prompt = engine.render(&request).map_err(|error| cannot_start(&error))?;
     let output = context.output;
+    if let Some(file) = &args.diff {
+        let difference = super::render_diff::compare(file, &prompt)?;
+        match args.format {
+            Format::Json => output.json(&difference)?,
+            Format::Text => output.data(&output.for_people(&difference.text()))?,
+        }
+        return Ok(code::SUCCESS);
+    }
     match args.format {
         Format::Json => output.json(&as_json(&prompt))?,
         Format::Text => output.data(&output.for_people(&as_text(&prompt)))?,
