@@ -70,7 +70,7 @@ const NOT_FOUND: &[&str] = &["model_not_found", "not_found", "not_found_error", 
 const TIMEOUT: &[&str] = &["deadline_exceeded", "gateway_timeout", "request_timeout", "timeout", "timeout_error"];
 const SERVER: &[&str] =
     &["api_error", "internal_error", "internal_server_error", "internalservererror", "server_error"];
-const REQUEST: &[&str] = &["badrequesterror", "invalid_request", "invalid_request_error"];
+const REQUEST: &[&str] = &["badrequesterror", "invalid_request", "invalid_request_error", "request_too_large"];
 
 // Words for a request that does not fit, as providers without a code for it say them. Looked for only where the status
 // does not already say something else: a rate limit may well speak of input tokens.

@@ -133,14 +133,14 @@ fn dropping_the_call_closes_the_connection() {
 #[test]
 fn comments_do_not_keep_a_silent_stream_alive() {
     let first = "data: {\"choices\":[{\"delta\":{\"content\":\"Half\"}}]}\n\n".to_owned();
-    let comments = (0..40).map(|_| ": still here\n\n".to_owned());
+    let comments = (0..200).map(|_| ": still here\n\n".to_owned());
     let server =
         Server::scripted(vec![Response::events([first].into_iter().chain(comments)).paced(Duration::from_millis(50))]);
-    let model = openai(json!({ "idle_timeout": "300ms" }), &server.base_url(), &context(&[]));
+    let model = openai(json!({ "idle_timeout": "1s" }), &server.base_url(), &context(&[]));
     let begun = Instant::now();
     let error = runtime().block_on(ask(&*model, "hi")).unwrap_err();
     assert_eq!((error.class, error.partial_text.as_str()), (ErrorClass::IncompleteStream, "Half"));
-    assert!(begun.elapsed() < Duration::from_millis(1500), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -148,20 +148,20 @@ fn a_slow_stream_with_content_is_not_silent() {
     let piece = "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n";
     let done = "data: [DONE]\n\n";
     let chunks = std::iter::repeat_n(piece, 8).chain([done]);
-    let server = Server::scripted(vec![Response::events(chunks).paced(Duration::from_millis(100))]);
-    let model = openai(json!({ "idle_timeout": "400ms" }), &server.base_url(), &context(&[]));
+    let server = Server::scripted(vec![Response::events(chunks).paced(Duration::from_millis(250))]);
+    let model = openai(json!({ "idle_timeout": "1500ms" }), &server.base_url(), &context(&[]));
     assert_eq!(runtime().block_on(ask(&*model, "hi")).unwrap().text, "xxxxxxxx");
 }
 
 #[test]
 fn a_finished_reply_does_not_wait_for_a_server_that_never_closes() {
     let whole = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n";
-    for (body, most) in [(whole.to_owned(), 3500), (format!("{whole}data: [DONE]\n\n"), 1000)] {
+    for body in [whole.to_owned(), format!("{whole}data: [DONE]\n\n")] {
         let server = Server::scripted(vec![Response::events([body]).ending(Ending::Stall)]);
         let model = openai(json!({}), &server.base_url(), &context(&[]));
         let begun = Instant::now();
         assert_eq!(runtime().block_on(ask(&*model, "hi")).unwrap().text, "Hi");
-        assert!(begun.elapsed() < Duration::from_millis(most), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     }
 }
 

@@ -139,6 +139,7 @@ impl Builder<'_> {
             }
             Event::SequenceStart(style, anchor, tag) => {
                 self.collection_tag(tag.as_deref(), "seq", place);
+                let span = if style == StructureStyle::Flow { span } else { self.with_dash(span) };
                 self.open(span, anchor, style, Kind::Seq(Vec::new()))?;
             }
             Event::MappingStart(style, anchor, tag) => {
@@ -152,6 +153,34 @@ impl Builder<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The place of a list from its first dash on: the parser begins one that is not indented behind the dash.
+    fn with_dash(&self, start: Span) -> Span {
+        let at = start.start as usize;
+        let (before, rest) = (self.text.get(..at).unwrap_or_default(), self.text.get(at..).unwrap_or_default());
+        let is_dash =
+            rest.strip_prefix('-').is_some_and(|rest| rest.starts_with([' ', '\t', '\r', '\n']) || rest.is_empty());
+        let dash = before.trim_end_matches([' ', '\t']).strip_suffix('-').map(str::len);
+        match dash.filter(|_| !is_dash).and_then(|dash| u32::try_from(dash).ok()) {
+            Some(dash) => Span::new(self.source, dash, start.end),
+            None => start,
+        }
+    }
+
+    /// Complains about a tab before the key of a map that is not in brackets. Readers of YAML disagree about one that
+    /// follows spaces.
+    fn tab_before(&mut self, key: Span) {
+        let before = self.text.get(..key.start as usize).unwrap_or_default();
+        let line = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let indentation = &before[line..];
+        if let Some(tab) = indentation.find('\t').filter(|_| indentation.trim().is_empty()) {
+            let at = |offset: usize| u32::try_from(line + offset).unwrap_or(u32::MAX);
+            let place = Span::new(self.source, at(tab), at(tab + 1));
+            self.diagnostics.push(
+                Diagnostic::error(codes::YAML_TAB, place, "a tab is used for indentation").help("indent with spaces"),
+            );
+        }
     }
 
     fn document(&mut self, span: Span) {
@@ -252,6 +281,9 @@ impl Builder<'_> {
     /// Takes a value as the next key of the innermost map.
     fn key(&mut self, node: &Node) {
         let span = node.span;
+        if self.stack.last().is_some_and(|frame| !frame.flow) {
+            self.tab_before(span);
+        }
         let Some(Frame { kind: Kind::Map(map), .. }) = self.stack.last_mut() else {
             return;
         };

@@ -21,6 +21,7 @@ fn syntax_errors_are_put_where_the_author_must_change_something() {
     for (text, place, code, words) in [
         ("a:\n  b: 1\n\tc: 2\n", "3:1", "yaml-tab", "spaces"),
         ("a: |\n\tx\n", "2:1", "yaml-tab", "spaces"),
+        ("a:\n  \tb: 1\n", "2:3", "yaml-tab", "spaces"),
         ("a:\n  - b\n\t- c\n", "3:1", "yaml-tab", "spaces"),
         ("a: {{ x.y | f(1) }}{{ b }}\nc: d\n", "1:4", "template-unquoted", "\"{{ x.y | f(1) }}{{ b }}\""),
         ("a: {{ \"x\" ~ y }}\n", "1:4", "template-unquoted", "'{{ \"x\" ~ y }}'"),
@@ -144,6 +145,21 @@ fn spans_cover_exactly_what_was_written() {
     assert_eq!(slice(""), text.trim_end());
     let key = node.key_span_at("/b/1/q").unwrap();
     assert_eq!(&text[key.start as usize..key.end as usize], "q");
+}
+
+#[test]
+fn a_list_begins_at_its_first_dash() {
+    for (text, list) in [
+        ("a:\n- p\n- q\n", "- p\n- q"),
+        ("a:\n- -5\n", "- -5"),
+        ("a:\n-\n  - q\n", "-\n  - q"),
+        ("a:\n  - - p\n", "- - p"),
+        ("a: [p]\n", "[p]"),
+    ] {
+        let node = read(text).0.unwrap();
+        let span = node.get("a").unwrap().span;
+        assert_eq!(&text[span.start as usize..span.end as usize], list);
+    }
 }
 
 #[test]

@@ -36,6 +36,9 @@ struct Choice<'a> {
     finish_reason: Text<'a>,
     /// Some put the counters here.
     usage: Object<Counters>,
+    /// Routers put the error of the provider behind them here.
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -115,6 +118,7 @@ impl Dialect for Chunks {
 
 fn take(chunk: &Chunk<'_>, data: &[u8], gather: &mut Gather<'_>) -> Result<Flow, ModelError> {
     let mut failed = false;
+    let mut error = chunk.error;
     for choice in chunk.choices.0.iter().filter_map(|choice| choice.0.as_ref()) {
         // Only one reply is asked for; a server that gives more is read for the first.
         if choice.index.0.unwrap_or(0) != 0 {
@@ -126,21 +130,21 @@ fn take(chunk: &Chunk<'_>, data: &[u8], gather: &mut Gather<'_>) -> Result<Flow,
             take_delta(message, gather);
         }
         take_usage(&choice.usage, gather);
+        error = error.or(choice.error);
         match choice.finish_reason.filled() {
             Some("error") => failed = true,
-            Some(reason) if chunk.error.is_none() => gather.finish(Finish::from_reason(reason)),
+            Some(reason) if error.is_none() => gather.finish(Finish::from_reason(reason)),
             _ => {}
         }
     }
     take_usage(&chunk.usage, gather);
 
-    let error =
-        chunk.error.and_then(|error| serde_json::from_str::<Value>(error.get()).ok()).filter(|error| match error {
-            Value::Null | Value::Bool(false) => false,
-            Value::String(words) => !words.is_empty(),
-            Value::Object(members) => !members.is_empty(),
-            _ => true,
-        });
+    let error = error.and_then(|error| serde_json::from_str::<Value>(error.get()).ok()).filter(|error| match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(words) => !words.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        _ => true,
+    });
     if let Some(error) = error {
         return Err(Complaint::from_value(&error).into_error());
     }
