@@ -165,6 +165,10 @@ impl Library {
         let first = self.docs.len();
         if path.is_dir() {
             let root = std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
+            let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| absolute(path));
+            if self.workspace.source != SourceId::NONE && real(&self.workspace.path).starts_with(real(path)) {
+                added.push(self.workspace.source);
+            }
             let own: Vec<PathBuf> =
                 self.workspace.doc.paths.loops.iter().map(|folder| root.join(plain(&folder.value))).collect();
             for file in documents(path, path, &mut self.sources, &mut self.findings) {

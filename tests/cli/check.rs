@@ -96,3 +96,17 @@ fn a_script_beside_documents_is_no_document() {
     let done = folder.run(&["check", "loops"]).exits(0);
     assert_eq!(done.stdout, "");
 }
+
+/// What `run` would refuse is found by a check of the folder, whichever way the folder is named.
+#[test]
+fn the_workspaces_file_is_among_the_files_of_its_folder() {
+    let folder = Folder::new(&[
+        ("loopwright.yaml", "kind: workspace\ntiers: { main: nobody }\n"),
+        ("loops/a.yaml", "name: a\ndescription: A loop.\nprompt: { instruction: Go. }\n"),
+    ]);
+    for arguments in [&["check"][..], &["check", "."], &["check", folder.path().to_str().unwrap()]] {
+        let done = folder.run(arguments).exits(1);
+        assert!(done.stdout.contains("unknown model `nobody`"), "{done:?}");
+        assert!(done.stderr.contains("2 files checked"), "{done:?}");
+    }
+}
