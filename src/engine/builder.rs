@@ -191,6 +191,9 @@ impl EngineBuilder {
     pub fn build(self) -> Result<Engine, EngineError> {
         let workspace = &self.library.workspace.doc;
         let roots: Vec<PathBuf> = workspace.paths.roots.iter().map(|root| PathBuf::from(root.as_str())).collect();
+        let paths = &workspace.paths;
+        let documents = paths.loops.iter().chain(&paths.prompts).chain(&paths.skills);
+        let documents: Vec<PathBuf> = documents.map(|folder| PathBuf::from(folder.as_str())).collect();
         let configured = RetryPolicy {
             max_attempts: workspace.retry.max_attempts,
             base: workspace.retry.base_delay.0,
@@ -198,7 +201,7 @@ impl EngineBuilder {
             max_retry_after: workspace.retry.max_retry_after.0,
         };
         let inner = EngineInner {
-            access: Access::new(&self.library.root, &roots, workspace.policy.clone()),
+            access: Access::new(&self.library.root, &roots, workspace.policy.clone()).steered_by(documents),
             templates: templates(&self.library),
             toolbox: Toolbox::new(&self.library, self.tools),
             models: Models::new(Arc::clone(&self.library), self.models, self.record, self.accept),

@@ -9,6 +9,8 @@ use crate::document::{Decision, Effect, PolicyRule};
 
 /// Tools that work on files, with the parameter that names the file.
 const FILE_TOOLS: [&str; 5] = ["read_file", "write_file", "edit_file", "list_files", "grep"];
+/// Those of them that change files.
+const WRITING: [&str; 2] = ["write_file", "edit_file"];
 /// Tools that reach out of the workspace: denied until a rule names what they may reach.
 const CLOSED: [&str; 3] = ["run_command", "http_request", "shell"];
 
@@ -22,7 +24,8 @@ impl Access {
             Ok(path) => path,
             Err(words) => return (Decision::Deny, words),
         };
-        let call = Call { tool, argv: argv_of(params), url: url_of(params), path: path.as_deref(), effect };
+        let steers = WRITING.contains(&tool) && path.as_deref().is_some_and(|path| self.steers(path));
+        let call = Call { tool, argv: argv_of(params), url: url_of(params), path: path.as_deref(), effect, steers };
         for (number, rule) in (1..).zip(self.rules.iter()) {
             if call.matches(rule) {
                 return (rule.decision, call.words(rule.decision, number));
@@ -31,18 +34,43 @@ impl Access {
         if CLOSED.contains(&tool) {
             return (Decision::Deny, call.closed());
         }
+        if steers {
+            return (Decision::Deny, call.kept());
+        }
         (Decision::Allow, format!("`{tool}` is allowed unless the workspace's policy says otherwise"))
     }
 
     /// Whether the rule that decides about requests to this URL allows them and names the host, no `*` in it.
     pub(super) fn names_host(&self, url: &Url) -> bool {
-        let call =
-            Call { tool: "http_request", argv: None, url: Some(url.clone()), path: None, effect: Effect::AtMostOnce };
+        let call = Call {
+            tool: "http_request",
+            argv: None,
+            url: Some(url.clone()),
+            path: None,
+            effect: Effect::AtMostOnce,
+            steers: false,
+        };
         let rule = self.rules.iter().find(|rule| call.matches(rule));
         rule.is_some_and(|rule| {
             let mut exact = rule.hosts.iter().flatten().filter(|pattern| !pattern.contains('*'));
             rule.decision != Decision::Deny && exact.any(|pattern| host_matches(pattern, url))
         })
+    }
+
+    /// Whether a file decides what runs do, this one's policy included: the workspace's file, documents, hooks of git.
+    fn steers(&self, path: &str) -> bool {
+        // Some file systems take `Loopwright.YAML` for the same name.
+        let path = path.to_lowercase();
+        let path = std::path::Path::new(&path);
+        let ends = |ends: &[&str]| path.extension().is_some_and(|end| ends.iter().any(|known| end == *known));
+        let documents = ends(&["yaml", "yml", "toml", "j2"]);
+        let own = path.file_stem().is_some_and(|name| name == "loopwright") && documents;
+        let inside = |folder: &std::path::PathBuf| match folder.to_string_lossy().to_lowercase().as_str() {
+            "" => documents,
+            folder => path.starts_with(folder),
+        };
+        own || path.components().any(|part| part.as_os_str() == ".git" || part.as_os_str() == ".loopwright")
+            || self.steering.iter().any(inside)
     }
 
     /// The file that a call is about, links resolved and relative to the workspace, so that a rule cannot be walked around.
@@ -64,6 +92,8 @@ struct Call<'a> {
     url: Option<Url>,
     path: Option<&'a str>,
     effect: Effect,
+    /// Whether it writes a file that decides what runs do.
+    steers: bool,
 }
 
 impl Call<'_> {
@@ -74,6 +104,9 @@ impl Call<'_> {
         // A rule for every tool says nothing about what this one may reach.
         let names_reach = *rule.tool == self.tool || rule.argv.is_some() || rule.hosts.is_some();
         if rule.decision == Decision::Allow && CLOSED.contains(&self.tool) && !names_reach {
+            return false;
+        }
+        if rule.decision == Decision::Allow && self.steers && rule.paths.is_none() {
             return false;
         }
         let argv = rule
@@ -107,6 +140,15 @@ impl Call<'_> {
         format!(
             "no rule of the workspace's policy allows {}; it would need one such as {{ tool: {}, {example}, decision: allow }}",
             self.what(),
+            self.tool
+        )
+    }
+
+    fn kept(&self) -> String {
+        let path = self.path.map(shown).unwrap_or_default();
+        format!(
+            "`{path}` decides what runs do, so no model writes it unless a rule of the workspace's policy names it, such as \
+             {{ tool: {}, paths: [\"{path}\"], decision: allow }}",
             self.tool
         )
     }

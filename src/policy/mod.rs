@@ -13,7 +13,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 pub use capture::Captured;
@@ -30,6 +30,8 @@ pub struct Access {
     root: Arc<Path>,
     roots: Arc<[PathBuf]>,
     rules: Arc<[PolicyRule]>,
+    /// Folders of documents, relative to the workspace.
+    steering: Arc<[PathBuf]>,
     network: Arc<network::Network>,
 }
 
@@ -40,7 +42,13 @@ impl Access {
     pub fn new(root: &Path, roots: &[PathBuf], rules: Vec<PolicyRule>) -> Self {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let roots = roots.iter().map(|folder| root.join(folder)).collect();
-        Self { root: root.into(), roots, rules: rules.into(), network: Arc::default() }
+        Self { root: root.into(), roots, rules: rules.into(), steering: Arc::default(), network: Arc::default() }
+    }
+
+    /// The same, with these folders of documents kept from the model: what it writes there would steer later runs.
+    #[must_use]
+    pub fn steered_by(self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { steering: folders.into_iter().map(plain).collect(), ..self }
     }
 
     /// The workspace's folder.
@@ -58,4 +66,9 @@ impl Access {
     fn roots(&self) -> impl Iterator<Item = PathBuf> {
         self.roots.iter().map(|root| root.components().collect())
     }
+}
+
+/// A folder's path without `.` in it.
+fn plain(folder: PathBuf) -> PathBuf {
+    folder.components().filter(|part| *part != Component::CurDir).collect()
 }
