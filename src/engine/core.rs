@@ -103,9 +103,9 @@ impl LoopCore {
         if phase.finishing { &self.stop.hooks } else { &self.stop.work }
     }
 
-    /// The secrets as values that a script or a recording writes by name.
+    /// The secrets, to be masked in what is recorded or compared.
     pub(super) fn named_secrets(&self) -> impl Iterator<Item = (String, String)> {
-        self.events.secrets().all().into_iter().map(|secret| ("secret".to_owned(), secret))
+        self.events.secrets().all().into_iter().map(|secret| (crate::model::SECRET.to_owned(), secret))
     }
 
     /// What a step sees.

@@ -34,7 +34,7 @@ pub use error::{ErrorClass, ModelError};
 pub use fuzz::fuzz_stream;
 pub use provider::{Mode as ReplayMode, PROVIDERS, RecordFile, Recorder, Replay, provider};
 pub use request::{
-    Block, Finish, Reply, Request, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
+    Block, Finish, Reply, Request, SECRET, Sampling, ToolCall, ToolResult, ToolSpec, ToolSpecs, Transcript, Turn,
 };
 pub use setup::{BuildContext, ModelSetupError, Wait, key_of};
 

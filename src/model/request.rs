@@ -162,9 +162,12 @@ pub struct Request<'a> {
     /// Settings.
     pub sampling: &'a Sampling,
     /// Values that differ between runs of the same input (nonces, run id, clock): scripts and recordings match the
-    /// request with each of these replaced by its name.
+    /// request with each of these replaced by its name. Those named [`SECRET`] are masked and never put back.
     pub volatile: &'a [(&'a str, String)],
 }
+
+/// The name of secrets among [`Request::volatile`].
+pub const SECRET: &str = "secret";
 
 /// Why the model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

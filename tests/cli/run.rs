@@ -213,6 +213,38 @@ fn what_cannot_start_exits_with_2_and_says_what_to_do() {
     assert!(server.seen().is_empty(), "nothing was sent");
 }
 
+/// A replay gives the events of the run that was recorded, but for what says that it is a replay.
+#[test]
+#[cfg(unix)]
+fn a_replay_gives_the_events_of_the_run() {
+    // Braces that mean something in templates and in the recording itself are the model's own words here.
+    let words = "so {{ nonce }} and {{nonce}} {% if %} {{ '{{' }} nonce }} [secret]";
+    let save = json!({ "@action": "save", "text": words }).to_string();
+    let say = json!({ "@action": "say", "text": words }).to_string();
+    let server = Server::scripted(vec![Response::says(&save), Response::says(&say)]);
+    let folder = workspace(&server);
+    let save = "  save: { description: Save it., params: { text: string! }, do: [ { artifact: { path: saved, content: '{{ params.text }}' } } ] }\n";
+    folder.write("loops/echo.yaml", ECHO.replace("actions:\n", &format!("actions:\n{save}")));
+    let run = |more: &[&str]| {
+        folder.run(&[&["run", "echo", "--events", "run.ndjson"], more].concat()).exits(0);
+        assert_eq!(folder.read("saved"), words);
+        let mut events = events(&folder.read("run.ndjson"));
+        for event in &mut events {
+            let event = event.as_object_mut().unwrap();
+            for name in ["at_ms", "run", "task", "duration_ms", "source", "model", "cost_usd", "tokens"] {
+                event.remove(name);
+            }
+            // Nonces are drawn anew, and so fall into more or fewer tokens.
+            for section in event.get_mut("sections").and_then(Value::as_array_mut).into_iter().flatten() {
+                section.as_object_mut().unwrap().remove("tokens");
+            }
+        }
+        events
+    };
+    let first = run(&["--record", "rec.yaml"]);
+    assert_eq!(run(&["--model", "main=replay:rec.yaml"]), first);
+}
+
 /// A provider, a model, a tool and a helper's provider repeat keys: none of them is shown or written down.
 #[test]
 fn keys_show_up_nowhere() {
@@ -273,10 +305,9 @@ fn keys_show_up_nowhere() {
     };
     assert!(!told("sk-ma"), "a part of a key: {log}");
     let recording = folder.read("rec.yaml");
-    assert!(!shown(&recording) && recording.contains("{{ secret }}"), "{recording}");
-    // Keys are put back where they are known.
-    let again = run(&["run", "echo", "--model", "main=replay:rec.yaml"]);
-    assert!(!shown(&again.stderr) && !shown(&again.stdout), "{again:?}");
+    assert!(!shown(&recording) && recording.contains("[secret]"), "{recording}");
+    let again = run(&["run", "echo", "--model", "main=replay:rec.yaml", "--events", "again.ndjson"]);
+    assert!(!shown(&again.stderr) && !shown(&again.stdout) && !shown(&folder.read("again.ndjson")), "{again:?}");
     // The answer to the last call: an error that is shown on standard error beside JSON.
     let done = run(&["run", "echo", "--format", "json"]).exits(1);
     assert!(done.stderr.contains("Bearer [secret]") && !shown(&done.stdout), "{done:?}");

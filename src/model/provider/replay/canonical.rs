@@ -2,10 +2,16 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Request, Turn};
+use crate::model::{Request, SECRET, Turn};
 
 // A value this short stands in ordinary text by chance.
 const SHORTEST_VOLATILE: usize = 4;
+
+/// What stands for a secret in a file that others may read.
+const MASK: &str = "[secret]";
+
+/// The name of two braces that a reply really has.
+const BRACES: &str = "'{{'";
 
 /// The names and values that differ between runs, longest value first.
 pub(super) struct Volatile<'a>(Vec<(&'a str, &'a str)>);
@@ -18,33 +24,46 @@ impl<'a> Volatile<'a> {
         Self(pairs)
     }
 
-    /// The text with every value replaced by its name.
+    /// The text with every value replaced by its name. A secret has none: nothing puts it back.
     pub(super) fn mask(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (name, value) in &self.0 {
             if text.contains(value) {
-                text = text.replace(value, &format!("{{{{ {name} }}}}"));
+                let name = if *name == SECRET { MASK.to_owned() } else { format!("{{{{ {name} }}}}") };
+                text = text.replace(value, &name);
             }
         }
         text
     }
 
+    /// A reply's text as [`Self::fill`] reads it: masked, and what looks like a name in it kept from being one.
+    pub(super) fn write(&self, text: &str) -> String {
+        self.mask(&self.names(text, |out, _, inside| {
+            out.push_str("{{ ");
+            out.push_str(BRACES);
+            out.push_str(" }}");
+            inside
+        }))
+    }
+
     /// The text with every name, written `{{ name }}`, replaced by its value. Other braces stay.
     pub(super) fn fill(&self, text: &str) -> String {
+        self.names(text, |out, value, inside| {
+            out.push_str(value);
+            inside.find("}}").map_or("", |end| &inside[end + 2..])
+        })
+    }
+
+    /// Copies a text; `edit` is told the value of each name in it and what follows its two braces, and says what is left.
+    fn names<'t>(&self, text: &'t str, mut edit: impl FnMut(&mut String, &str, &'t str) -> &'t str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(start) = rest.find("{{") {
             let inside = &rest[start + 2..];
-            let value = inside.find("}}").and_then(|end| {
-                let name = inside[..end].trim();
-                let (_, value) = self.0.iter().find(|(known, _)| *known == name)?;
-                Some((*value, end))
-            });
-            match value {
-                Some((value, end)) => {
+            match inside.find("}}").and_then(|end| self.value(inside[..end].trim())) {
+                Some(value) => {
                     out.push_str(&rest[..start]);
-                    out.push_str(value);
-                    rest = &inside[end + 2..];
+                    rest = edit(&mut out, value, inside);
                 }
                 None => {
                     out.push_str(&rest[..start + 1]);
@@ -54,6 +73,14 @@ impl<'a> Volatile<'a> {
         }
         out.push_str(rest);
         out
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        match name {
+            BRACES => Some("{{"),
+            SECRET => None,
+            name => self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value),
+        }
     }
 }
 
@@ -171,6 +198,33 @@ mod tests {
             volatile.fill("{{nonce}} {{ other }} {{{nonce}} {{ }} {{"),
             "abcdefgh {{ other }} {abcdefgh {{ }} {{"
         );
+    }
+
+    #[test]
+    fn a_reply_with_braces_of_its_own_comes_back_as_it_was() {
+        let pairs = [("nonce", "abcdefgh".to_owned())];
+        let volatile = Volatile::new(&pairs);
+        for text in [
+            "{{ nonce }} abcdefgh",
+            "{{nonce}}{{ other }} {{",
+            "{{ '{{' }} nonce }}",
+            "{{{{ nonce }}}}",
+            "{{ {{ nonce }}",
+        ] {
+            assert_eq!(volatile.fill(&volatile.write(text)), text);
+        }
+        let next = [("nonce", "zyxwvuts".to_owned())];
+        assert_eq!(Volatile::new(&next).fill(&volatile.write("{{ nonce }} abcdefgh")), "{{ nonce }} zyxwvuts");
+    }
+
+    /// A script from elsewhere must not be able to write a key into an action.
+    #[test]
+    fn secrets_are_masked_and_never_put_back() {
+        let pairs = [(SECRET, "sk-0123456789".to_owned())];
+        let volatile = Volatile::new(&pairs);
+        assert_eq!(volatile.write("my sk-0123456789"), "my [secret]");
+        let text = "[secret] {{ secret }} {{secret}}";
+        assert_eq!(volatile.fill(text), text);
     }
 
     #[test]

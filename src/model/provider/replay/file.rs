@@ -164,11 +164,11 @@ impl Written {
         let call = |call: &ToolCall| WrittenCall {
             id: Some(call.id.clone()),
             name: call.name.clone(),
-            arguments: Value::String(volatile.mask(&call.arguments)),
+            arguments: Value::String(volatile.write(&call.arguments)),
         };
         Self {
-            reasoning: volatile.mask(&reply.reasoning),
-            text: volatile.mask(&reply.text),
+            reasoning: volatile.write(&reply.reasoning),
+            text: volatile.write(&reply.text),
             calls: reply.calls.iter().map(call).collect(),
             finish: reply.finish,
             usage: reply.usage,
