@@ -188,6 +188,11 @@ codes! {
         "An argument of `run` begins with a template, so its value may begin with `-`. The step refuses such a \
          value when it runs. Put an item `--` before it, give the parameter a `pattern` that excludes it, or write \
          `allow_dash: true`.";
+    SCRIPT_INJECTION = "script-injection", Warning,
+        "A value becomes a part of a script.",
+        "`run` uses no shell, so a value is one argument and nothing more. In `[sh, -c, \"echo {{ params.x }}\"]` that \
+         argument is a program, and whoever chooses the value writes it. Keep templates out of the script and \
+         pass values as further items: `[sh, -c, 'echo \"$1\"', sh, \"{{ params.x }}\"]`.";
     SECTION_SOURCE = "section-source", Error,
         "A section needs exactly one source of text.",
         "Write either `text` or `file`.";

@@ -21,6 +21,7 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
         each(list.node, &mut |step| {
             if let Some(run) = step.node.get("run") {
                 options(cx, run, params.as_ref());
+                script(cx, run);
             }
         });
     }
@@ -39,6 +40,43 @@ fn options(cx: &mut Cx<'_>, run: &Node, params: Option<&Json>) {
                 "put an item `--` before it, give the parameter a `pattern`, or write `allow_dash: true` if options are meant",
             ));
         }
+    }
+}
+
+/// Programs that run a text as a script, and the letter of the option before it.
+const INTERPRETERS: [(&str, char); 14] = [
+    ("sh", 'c'),
+    ("bash", 'c'),
+    ("dash", 'c'),
+    ("ash", 'c'),
+    ("zsh", 'c'),
+    ("ksh", 'c'),
+    ("fish", 'c'),
+    ("python", 'c'),
+    ("python3", 'c'),
+    ("perl", 'e'),
+    ("ruby", 'e'),
+    ("node", 'e'),
+    ("php", 'r'),
+    ("osascript", 'e'),
+];
+
+/// A value inside a script writes the script.
+fn script(cx: &mut Cx<'_>, run: &Node) {
+    let items = run.get("argv").unwrap_or(run).items();
+    let words = || items.iter().filter_map(Node::as_str);
+    let program = words().next().and_then(|program| program.rsplit('/').next()).unwrap_or_default();
+    let Some((_, letter)) = INTERPRETERS.iter().find(|(name, _)| *name == program) else { return };
+    // `-c`, and several letters together as in `-ec`.
+    let is_option = |word: &str| {
+        word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(*letter))
+    };
+    let script = items.iter().skip_while(|item| !item.as_str().is_some_and(is_option)).nth(1);
+    if let Some(item) = script.filter(|item| item.as_str().is_some_and(is_template)) {
+        let message = format!("a value would become a part of the script that `{program}` runs");
+        cx.push(Diagnostic::warning(codes::SCRIPT_INJECTION, item.span, message).help(
+            "write the script without templates, and hand the values over as further items: in `sh -c` they are `$0`, `$1`, …",
+        ));
     }
 }
 
