@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::{ModelSetupError, Sampling};
 
 // What the engine must write itself.
-const OWN: &[&str] = &["messages", "model", "stream", "system"];
+const OWN: &[&str] =
+    &["contents", "input", "instructions", "messages", "model", "stream", "system", "systemInstruction"];
 
 /// Refuses members that the engine writes.
 pub(super) fn check_extra(extra: &Map<String, Value>) -> Result<(), ModelSetupError> {

@@ -25,6 +25,7 @@ pub(super) struct CallPiece<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) name: Option<&'a str>,
     pub(super) arguments: &'a str,
+    pub(super) echo: Option<&'a str>,
 }
 
 /// Counters that a message carries; those absent leave the old value.
@@ -69,7 +70,7 @@ impl<'a> Gather<'a> {
         }
         self.pieces += 1;
         let at = self.find_slot(piece.index, id, name).unwrap_or_else(|| {
-            let call = ToolCall { id: String::new(), name: String::new(), arguments: String::new() };
+            let call = ToolCall { id: String::new(), name: String::new(), arguments: String::new(), echo: None };
             self.slots.push(Slot { index: piece.index, call });
             self.slots.len() - 1
         });
@@ -81,6 +82,9 @@ impl<'a> Gather<'a> {
             call.name = name.unwrap_or_default().to_owned();
         }
         call.arguments.push_str(piece.arguments);
+        if let Some(echo) = piece.echo {
+            call.echo = Some(echo.to_owned());
+        }
         self.sink.arguments(at, &call.name, piece.arguments);
     }
 
@@ -153,6 +157,11 @@ impl<'a> Gather<'a> {
         self.reply.text.is_empty() && self.reply.reasoning.is_empty() && self.slots.is_empty()
     }
 
+    /// Whether a native call was begun.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
     /// Grows with every piece that carries something: what the idle timer watches.
     pub(super) fn pieces(&self) -> u64 {
         self.pieces
@@ -204,7 +213,7 @@ mod tests {
         let mut sink = NoSink;
         let mut gather = Gather::new(&mut sink, 4);
         for &(index, id, name, arguments) in pieces {
-            gather.call(CallPiece { index, id, name, arguments });
+            gather.call(CallPiece { index, id, name, arguments, echo: None });
         }
         gather.into_reply().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect()
     }

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// A string; anything else is none.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -85,6 +86,17 @@ impl Rich<'_> {
                 }
             }
         }
+    }
+}
+
+/// The arguments of a call: JSON text in a string, or the object itself.
+pub(super) fn arguments_text(raw: Option<&RawValue>) -> Cow<'_, str> {
+    match raw.map_or("", RawValue::get) {
+        raw if raw.starts_with('{') => Cow::Borrowed(raw),
+        raw if raw.starts_with('"') => {
+            serde_json::from_str::<Text<'_>>(raw).ok().and_then(|text| text.0).unwrap_or_default()
+        }
+        _ => Cow::Borrowed(""),
     }
 }
 

@@ -15,10 +15,12 @@ mod gather;
 mod http;
 mod json;
 mod lenient;
+mod lines;
 mod provider;
 #[cfg(test)]
 #[path = "../../tests/support/raw_http.rs"]
 mod raw_http;
+mod refusal;
 mod request;
 pub mod retry;
 mod setup;

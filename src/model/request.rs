@@ -54,6 +54,9 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as the model wrote them: JSON text, perhaps broken.
     pub arguments: String,
+    /// What the provider wants back with the call, whatever it means: Gemini signs its calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub echo: Option<String>,
 }
 
 impl ToolCall {
@@ -97,6 +100,15 @@ pub enum Turn {
     },
     /// The results of the calls just before.
     Results(Vec<ToolResult>),
+}
+
+/// The name of the call that a result with this id answers, found in the turns before it.
+pub(super) fn called<'t>(before: &'t [Turn], id: &str) -> &'t str {
+    let name = before.iter().rev().find_map(|turn| match turn {
+        Turn::Calls { calls, .. } => calls.iter().find(|call| call.id == id).map(|call| call.name.as_str()),
+        _ => None,
+    });
+    name.unwrap_or_default()
 }
 
 /// What happened in past iterations, append-only: never edited, so its encoded bytes can be kept.
@@ -192,7 +204,9 @@ impl Finish {
     pub(super) fn from_reason(reason: &str) -> Self {
         match reason.to_ascii_lowercase().as_str() {
             "stop" | "end_turn" | "eos" | "stop_sequence" => Self::Stop,
-            "length" | "max_tokens" | "model_length" | "model_context_window_exceeded" => Self::Length,
+            "length" | "max_tokens" | "max_output_tokens" | "model_length" | "model_context_window_exceeded" => {
+                Self::Length
+            }
             "tool_calls" | "tool_use" | "function_call" => Self::ToolCalls,
             "content_filter" | "refusal" => Self::ContentFilter,
             "pause_turn" => Self::Pause,

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::failure::Complaint;
 use super::gather::Gather;
+use super::lines::{Lines, is_json};
 use super::sse::{Decoder, Frame};
 use super::{ErrorClass, ModelError, Reply};
 
@@ -21,12 +21,21 @@ pub(super) trait Dialect: Send {
     /// # Errors
     /// What the provider reports, or bytes that are not its protocol.
     fn frame(&mut self, frame: Frame<'_>, gather: &mut Gather<'_>) -> Result<Flow, ModelError>;
+
+    /// Whether frames come as lines of JSON rather than as events.
+    fn in_lines(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(any(test, feature = "fuzzing"))]
 impl Dialect for Box<dyn Dialect> {
     fn frame(&mut self, frame: Frame<'_>, gather: &mut Gather<'_>) -> Result<Flow, ModelError> {
         (**self).frame(frame, gather)
+    }
+
+    fn in_lines(&self) -> bool {
+        (**self).in_lines()
     }
 }
 
@@ -62,6 +71,7 @@ enum Body {
     /// Nothing but blanks so far.
     Unknown,
     Events(Decoder),
+    Lines(Lines),
     Json(Vec<u8>),
 }
 
@@ -81,37 +91,46 @@ impl<'a, D: Dialect> Reader<'a, D> {
             bytes = bytes.trim_ascii_start();
             match bytes.first() {
                 None => return Ok(Flow::More),
+                Some(b'{') if self.dialect.in_lines() => self.body = Body::Lines(Lines::default()),
                 Some(b'{' | b'[') => self.body = Body::Json(Vec::new()),
                 Some(b'<') => return Err(not_events(bytes)),
                 Some(_) => self.body = Body::Events(Decoder::default()),
             }
         }
-        match &mut self.body {
-            Body::Unknown => Ok(Flow::More),
+        let (dialect, gather) = (&mut self.dialect, &mut self.gather);
+        let pieces = gather.pieces();
+        let mut on_frame = |frame: Frame<'_>| match dialect.frame(frame, gather) {
+            Ok(Flow::More) => ControlFlow::Continue(()),
+            Ok(Flow::Done) => ControlFlow::Break(Ok(Flow::Done)),
+            Err(error) => ControlFlow::Break(Err(error)),
+        };
+        let (flow, grew) = match &mut self.body {
+            Body::Unknown => return Ok(Flow::More),
             Body::Json(json) => {
                 json.extend_from_slice(bytes);
                 self.headway += bytes.len() as u64;
-                if json.len() > MAX_BODY { Err(too_long()) } else { Ok(Flow::More) }
+                return if json.len() > MAX_BODY { Err(too_long()) } else { Ok(Flow::More) };
+            }
+            Body::Lines(lines) => {
+                let before = lines.pending();
+                let flow = lines.feed(bytes, |data| on_frame(Frame { is_error: false, data }));
+                if lines.pending() > MAX_BODY {
+                    return Err(too_long());
+                }
+                (flow, lines.pending() > before)
             }
             Body::Events(decoder) => {
                 let before = decoder.pending();
-                let (dialect, gather) = (&mut self.dialect, &mut self.gather);
-                let pieces = gather.pieces();
-                let flow = decoder
-                    .feed(bytes, |frame| match dialect.frame(frame, gather) {
-                        Ok(Flow::More) => ControlFlow::Continue(()),
-                        Ok(Flow::Done) => ControlFlow::Break(Ok(Flow::Done)),
-                        Err(error) => ControlFlow::Break(Err(error)),
-                    })
-                    .map_err(|_| too_long())?;
-                if gather.pieces() > pieces || decoder.pending() > before {
-                    self.headway += 1;
-                }
-                match flow {
-                    ControlFlow::Continue(()) => Ok(Flow::More),
-                    ControlFlow::Break(end) => end,
-                }
+                let flow = decoder.feed(bytes, on_frame).map_err(|_| too_long())?;
+                (flow, decoder.pending() > before)
             }
+        };
+        if grew || self.gather.pieces() > pieces {
+            self.headway += 1;
+        }
+        match flow {
+            ControlFlow::Continue(()) => Ok(Flow::More),
+            ControlFlow::Break(end) => end,
         }
     }
 
@@ -145,11 +164,18 @@ impl<'a, D: Dialect> Reader<'a, D> {
         match std::mem::replace(&mut self.body, Body::Unknown) {
             Body::Unknown => {}
             Body::Json(json) => self.whole_json(&json, end)?,
+            Body::Lines(lines) if lines.is_one_body() => self.whole_json(lines.rest(), end)?,
+            Body::Lines(lines) => {
+                // Without its line end a frame counts if it is whole by itself.
+                if is_json(lines.rest()) {
+                    self.dialect.frame(Frame { is_error: false, data: lines.rest() }, &mut self.gather)?;
+                }
+            }
             Body::Events(mut decoder) => {
                 // Without its blank line a frame counts if it is whole by itself.
                 if let Some(frame) = decoder.finish() {
                     let data = frame.data.trim_ascii();
-                    if data == b"[DONE]" || serde_json::from_slice::<IgnoredAny>(data).is_ok() {
+                    if data == b"[DONE]" || is_json(data) {
                         self.dialect.frame(frame, &mut self.gather)?;
                     }
                 }

@@ -1,8 +1,15 @@
 //! Who answers: one file a provider, one line each in [`PROVIDERS`].
 
 mod anthropic;
+#[cfg(test)]
+mod fixture;
+mod gemini;
+mod messages;
+mod ollama;
 mod openai;
 mod replay;
+mod responses;
+mod wire;
 
 pub use replay::{Mode, RecordFile, Recorder, Replay};
 
@@ -17,8 +24,14 @@ use crate::diag::Diagnostics;
 use crate::syntax::{Node, decode};
 
 /// Every provider, by name.
-pub const PROVIDERS: &[&dyn AnyProvider] =
-    &[&Erased::<anthropic::Anthropic>::NEW, &Erased::<openai::OpenAi>::NEW, &Erased::<Replay>::NEW];
+pub const PROVIDERS: &[&dyn AnyProvider] = &[
+    &Erased::<anthropic::Anthropic>::NEW,
+    &Erased::<gemini::Gemini>::NEW,
+    &Erased::<ollama::Ollama>::NEW,
+    &Erased::<openai::OpenAi>::NEW,
+    &Erased::<Replay>::NEW,
+    &Erased::<responses::Responses>::NEW,
+];
 
 /// What a provider's file has.
 pub trait Provider: 'static {
@@ -101,9 +114,15 @@ impl<P: Provider> AnyProvider for Erased<P> {
 /// The decoder of a provider that streams over HTTP.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn dialect_for_tests(name: &str) -> Option<Box<dyn super::stream::Dialect>> {
+    fn of<W: wire::Wire<Dialect: 'static>>() -> Option<Box<dyn super::stream::Dialect>> {
+        Some(Box::new(W::Dialect::default()))
+    }
     match name {
-        "anthropic" => Some(Box::new(anthropic::Events)),
-        "openai" => Some(Box::new(openai::Chunks)),
+        "anthropic" => of::<anthropic::Anthropic>(),
+        "gemini" => of::<gemini::Gemini>(),
+        "ollama" => of::<ollama::Ollama>(),
+        "openai" => of::<openai::OpenAi>(),
+        "responses" => of::<responses::Responses>(),
         _ => None,
     }
 }
@@ -140,7 +159,9 @@ mod tests {
             "price": { "input": 1, "output": 2 }, "protocol": "tools", "headers": { "a": "b" }, "extra": { "seed": 1 },
         });
         assert_eq!(check("openai", full.clone()), [""; 0]);
-        assert_eq!(check("anthropic", full), [""; 0]);
+        for name in ["anthropic", "gemini", "ollama", "responses"] {
+            assert_eq!(check(name, full.clone()), [""; 0], "{name}");
+        }
         let wrong = check("openai", serde_json::json!({ "model": 3, "idle_timeout": "soon", "modle": "m" }));
         assert_eq!(wrong.len(), 3, "{wrong:?}");
         assert_eq!(check("replay", serde_json::json!({ "provider": "replay" })).len(), 1);

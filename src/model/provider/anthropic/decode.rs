@@ -84,6 +84,7 @@ struct Counters {
 }
 
 /// Reads the events of one reply.
+#[derive(Default)]
 pub(in crate::model) struct Events;
 
 impl Dialect for Events {
@@ -169,6 +170,7 @@ fn take_block(index: Option<u64>, block: &Block<'_>, gather: &mut Gather<'_>) {
                 id: block.id.filled(),
                 name: block.name.filled(),
                 arguments: input.unwrap_or_default(),
+                echo: None,
             });
         }
         _ => {}

@@ -16,9 +16,9 @@ const MARK: &[u8] = b",\"cache_control\":{\"type\":\"ephemeral\"}";
 
 impl Anthropic {
     /// Writes the body, keeping head and transcript in the cache.
-    pub(super) fn encode(&self, request: &Request<'_>, cache: &mut EncodeCache) -> Vec<u8> {
-        cache.keep_head(self.id, request, |head| self.write_head(head, request));
-        let new = cache.new_turns(self.id, request.transcript);
+    pub(super) fn write_body(&self, request: &Request<'_>, cache: &mut EncodeCache) -> Vec<u8> {
+        cache.keep_head(self.line.id, request, |head| self.write_head(head, request));
+        let new = cache.new_turns(self.line.id, request.transcript);
         let mut messages = Messages::after(std::mem::take(&mut cache.turns), cache.open);
         for turn in new {
             messages.turn(turn);
@@ -79,7 +79,7 @@ impl Anthropic {
         if let Some(temperature) = request.sampling.temperature.or(self.settings.temperature) {
             members.insert("temperature".into(), temperature.into());
         }
-        if self.info.protocol == Protocol::JsonSchema
+        if self.line.info.protocol == Protocol::JsonSchema
             && let Some(schema) = request.schema
         {
             members.insert("output_config".into(), json!({ "format": { "type": "json_schema", "schema": schema } }));
@@ -202,6 +202,7 @@ impl Messages {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::wire::Wire as _;
     use super::*;
     use crate::model::{Block, BuildContext, Sampling, ToolResult, ToolSpec, ToolSpecs, Transcript};
 
@@ -263,7 +264,7 @@ mod tests {
     #[test]
     fn calls_results_and_retries_are_native() {
         let mut transcript = Transcript::default();
-        let calls = vec![ToolCall { id: "t1".into(), name: "f".into(), arguments: "{\"x\":1}".into() }];
+        let calls = vec![ToolCall { id: "t1".into(), name: "f".into(), arguments: "{\"x\":1}".into(), echo: None }];
         transcript.push(Turn::Calls { text: "".into(), calls });
         transcript.push(Turn::Results(vec![ToolResult { id: "t1".into(), content: "no".into(), is_error: true }]));
         let retry = [Turn::Assistant("bad \n".into()), Turn::User("again".into())];

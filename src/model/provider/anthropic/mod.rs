@@ -3,9 +3,6 @@
 mod decode;
 mod encode;
 
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) use decode::Events;
-
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -13,18 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Provider;
-use crate::event::ReplySource;
-use crate::model::extra::check_extra;
-use crate::model::gather::Gather;
-use crate::model::http::{Auth, Endpoint, Target};
-use crate::model::request::fresh_id;
-use crate::model::setup::{Key, KeySource, Wait};
-use crate::model::stream::Reader;
-use crate::model::{
-    BoxFuture, BuildContext, EncodeCache, Model, ModelError, ModelInfo, ModelSetupError, Price, Protocol, Reply,
-    Request, Sink,
-};
+use super::wire::{Line, Setup, Wire};
+use super::{Provider, wire};
+use crate::model::setup::{KeySource, Wait};
+use crate::model::{BuildContext, EncodeCache, Model, ModelSetupError, Price, Protocol, Request};
 
 const HOSTED: &str = "https://api.anthropic.com";
 // The API has no default; every current model allows this many.
@@ -67,10 +56,10 @@ pub struct AnthropicSettings {
     /// How long the server may be silent before the call fails. Default: 5m.
     ///
     /// Comments and pings do not count as being heard from.
-    #[serde(default = "idle_timeout")]
+    #[serde(default = "wire::idle_timeout")]
     pub idle_timeout: Wait,
     /// How long connecting may take. Default: 10s.
-    #[serde(default = "connect_timeout")]
+    #[serde(default = "wire::connect_timeout")]
     pub connect_timeout: Wait,
     /// Whether the stable part of the prompt and the transcript are marked for the prompt cache. Default: true.
     #[serde(default = "yes")]
@@ -80,24 +69,13 @@ pub struct AnthropicSettings {
     pub extra: Map<String, Value>,
 }
 
-fn idle_timeout() -> Wait {
-    Wait::secs(300)
-}
-
-fn connect_timeout() -> Wait {
-    Wait::secs(10)
-}
-
 fn yes() -> bool {
     true
 }
 
 pub(super) struct Anthropic {
-    id: u64,
-    info: ModelInfo,
+    line: Line,
     settings: AnthropicSettings,
-    key: Key,
-    endpoint: Endpoint,
 }
 
 impl Provider for Anthropic {
@@ -112,57 +90,37 @@ impl Provider for Anthropic {
 
 impl Anthropic {
     fn new(settings: AnthropicSettings, context: &BuildContext) -> Result<Self, ModelSetupError> {
-        check_extra(&settings.extra)?;
         let base_url = settings.base_url.as_deref().unwrap_or(HOSTED).trim().trim_end_matches('/');
-        let hosted = base_url.starts_with(HOSTED);
-        let info = ModelInfo {
-            provider: <Self as Provider>::NAME.to_owned(),
-            model: settings.model.clone(),
+        let default_key = KeySource::Env("ANTHROPIC_API_KEY".to_owned());
+        let setup = Setup {
+            provider: Self::NAME,
+            model: &settings.model,
             protocol: settings.protocol,
             context: settings.context,
             price: settings.price,
-            source: ReplySource::Model,
             input_includes_cache: false,
-        };
-        let default_key = KeySource::Env("ANTHROPIC_API_KEY".to_owned());
-        let source = settings.api_key.as_ref().or(hosted.then_some(&default_key));
-        let key = Key::find(source, &info.label(), context);
-        let endpoint = Endpoint::new(&Target {
             base_url,
             path: if base_url.ends_with("/v1") { "/messages" } else { "/v1/messages" },
+            key: settings.api_key.as_ref().or(base_url.starts_with(HOSTED).then_some(&default_key)),
+            key_header: ("x-api-key", ""),
             headers: &settings.headers,
             fixed: &[("anthropic-version", "2023-06-01")],
-            auth: Auth { header: "x-api-key", prefix: "", key: &key, label: &info.label() },
             idle_timeout: settings.idle_timeout.0,
             connect_timeout: settings.connect_timeout.0,
-            context,
-        })?;
-        Ok(Self { id: fresh_id(), info, key, endpoint, settings })
+            extra: &settings.extra,
+        };
+        Ok(Self { line: Line::new(&setup, context)?, settings })
     }
 }
 
-impl Model for Anthropic {
-    fn info(&self) -> &ModelInfo {
-        &self.info
+impl Wire for Anthropic {
+    type Dialect = decode::Events;
+
+    fn line(&self) -> &Line {
+        &self.line
     }
 
-    fn ready(&self) -> Result<(), ModelSetupError> {
-        self.endpoint.ready()
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.key.secrets()
-    }
-
-    fn call<'a>(
-        &'a self,
-        request: Request<'a>,
-        cache: &'a mut EncodeCache,
-        sink: &'a mut dyn Sink,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        let body = self.encode(&request, cache);
-        let gather = Gather::new(sink, request.transcript.turns().len() + request.retry.len());
-        let reader = Reader::new(decode::Events, gather);
-        Box::pin(self.endpoint.exchange(body, reader))
+    fn encode(&self, request: &Request<'_>, cache: &mut EncodeCache) -> Vec<u8> {
+        self.write_body(request, cache)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::model::failure::Complaint;
 use crate::model::gather::{CallPiece, Gather, UsagePiece};
-use crate::model::lenient::{Count, List, Object, Rich, Text};
+use crate::model::lenient::{Count, List, Object, Rich, Text, arguments_text};
 use crate::model::sse::Frame;
 use crate::model::stream::{Dialect, Flow, parse_frame, reported_error};
 use crate::model::{ErrorClass, Finish, ModelError};
@@ -98,6 +98,7 @@ struct Details {
 }
 
 /// Reads the chunks of one reply.
+#[derive(Default)]
 pub(in crate::model) struct Chunks;
 
 impl Dialect for Chunks {
@@ -180,14 +181,8 @@ fn take_delta(delta: &Delta<'_>, gather: &mut Gather<'_>) {
 
 fn take_call(index: Option<u64>, id: Option<&str>, function: Option<&Function<'_>>, gather: &mut Gather<'_>) {
     let name = function.and_then(|function| function.name.filled());
-    let raw = function.and_then(|function| function.arguments).map_or("", RawValue::get);
-    let text: Text<'_> = if raw.starts_with('"') { serde_json::from_str(raw).unwrap_or_default() } else { Text(None) };
-    let arguments = match &text.0 {
-        Some(text) => text,
-        None if raw.starts_with('{') => raw,
-        None => "",
-    };
-    gather.call(CallPiece { index, id, name, arguments });
+    let arguments = arguments_text(function.and_then(|function| function.arguments));
+    gather.call(CallPiece { index, id, name, arguments: &arguments, echo: None });
 }
 
 fn take_usage(counters: &Object<Counters>, gather: &mut Gather<'_>) {

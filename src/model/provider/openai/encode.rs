@@ -1,55 +1,24 @@
 //! A request as a chat-completions body.
 //!
-//! `messages` is the last member, and all user text between two replies is one string. So the body of one iteration
-//! begins with the body of the one before, up to its last part, and only what is new is written.
+//! `messages` is the last member, see [`super::super::messages`].
 
 use serde_json::{Map, Value, json};
 
-use super::OpenAi;
+use super::super::messages::{Messages, write_system};
+use super::{OpenAi, SchemaForm};
 use crate::model::extra::add_extra;
-use crate::model::json::{write_escaped, write_string, write_value};
-use crate::model::{EncodeCache, Protocol, Request, ToolCall, Turn};
+use crate::model::json::{write_string, write_value};
+use crate::model::{Protocol, Request, ToolCall, Turn};
 
 impl OpenAi {
-    /// Writes the body, keeping head and transcript in the cache.
-    pub(super) fn encode(&self, request: &Request<'_>, cache: &mut EncodeCache) -> Vec<u8> {
-        cache.keep_head(self.id, request, |head| self.write_head(head, request));
-        let new = cache.new_turns(self.id, request.transcript);
-        let mut messages = Messages::after(std::mem::take(&mut cache.turns), cache.open);
-        for turn in new {
-            messages.turn(turn);
-        }
-        cache.turns = messages.out;
-        cache.open = messages.open;
-
-        let mut messages =
-            Messages { first: cache.turns.is_empty(), ..Messages::after(cache.begin_body(), cache.open) };
-        if !request.last.is_empty() || messages.first {
-            messages.user(request.last);
-        }
-        for turn in request.retry {
-            messages.turn(turn);
-        }
-        messages.close();
-        let mut body = messages.out;
-        body.extend_from_slice(b"]}");
-        cache.last_len = body.len();
-        body
-    }
-
     /// Everything up to the first message that is not the system's.
-    fn write_head(&self, out: &mut Vec<u8>, request: &Request<'_>) {
+    pub(super) fn write_head(&self, out: &mut Vec<u8>, request: &Request<'_>) {
         write_value(out, &Value::Object(self.members(request)));
         out.pop();
         out.extend_from_slice(b",\"messages\":[");
         if !request.system.is_empty() {
             out.extend_from_slice(b"{\"role\":\"system\",\"content\":\"");
-            for (at, block) in request.system.iter().enumerate() {
-                if at > 0 {
-                    out.extend_from_slice(b"\\n\\n");
-                }
-                write_escaped(out, &block.text);
-            }
+            write_system(out, request);
             // Another message always follows.
             out.extend_from_slice(b"\"},");
         }
@@ -68,14 +37,10 @@ impl OpenAi {
         if let Some(temperature) = request.sampling.temperature.or(self.settings.temperature) {
             members.insert("temperature".into(), temperature.into());
         }
-        if self.info.protocol == Protocol::JsonSchema
+        if self.line.info.protocol == Protocol::JsonSchema
             && let Some(schema) = request.schema
         {
-            let mut format = json!({ "name": "action", "schema": schema });
-            if self.settings.strict {
-                format["strict"] = true.into();
-            }
-            members.insert("response_format".into(), json!({ "type": "json_schema", "json_schema": format }));
+            members.insert("response_format".into(), self.response_format(schema));
         }
         if let Some(tools) = request.tools.filter(|tools| !tools.specs.is_empty()) {
             let tools = tools.specs.iter().map(|tool| {
@@ -94,97 +59,76 @@ impl OpenAi {
         add_extra(&mut members, &self.settings.extra, request.sampling);
         members
     }
-}
 
-/// Messages being written; a user message stays open until something else comes.
-struct Messages {
-    out: Vec<u8>,
-    open: bool,
-    first: bool,
-}
-
-impl Messages {
-    fn after(out: Vec<u8>, open: bool) -> Self {
-        Self { first: out.is_empty(), out, open }
-    }
-
-    fn turn(&mut self, turn: &Turn) {
-        match turn {
-            Turn::User(text) => self.user(text),
-            Turn::Assistant(text) => {
-                self.begin(b"{\"role\":\"assistant\",\"content\":");
-                write_string(&mut self.out, text);
-                self.out.push(b'}');
-            }
-            Turn::Calls { text, calls } => self.calls(text, calls),
-            Turn::Results(results) => {
-                for result in results {
-                    self.begin(b"{\"role\":\"tool\",\"tool_call_id\":");
-                    write_string(&mut self.out, &result.id);
-                    self.out.extend_from_slice(b",\"content\":");
-                    write_string(&mut self.out, &result.content);
-                    self.out.push(b'}');
+    fn response_format(&self, schema: &Value) -> Value {
+        match self.settings.schema_form {
+            SchemaForm::Openai => {
+                let mut format = json!({ "name": "action", "schema": schema });
+                if self.settings.strict {
+                    format["strict"] = true.into();
                 }
+                json!({ "type": "json_schema", "json_schema": format })
+            }
+            SchemaForm::LlamaCpp => json!({ "type": "json_object", "schema": schema }),
+            SchemaForm::JsonObject => json!({ "type": "json_object" }),
+        }
+    }
+}
+
+/// Writes a turn of the model or of its tools.
+pub(super) fn write_turn(messages: &mut Messages, turn: &Turn, _: &[Turn]) {
+    match turn {
+        Turn::User(_) => {}
+        Turn::Assistant(text) => {
+            messages.begin(b"{\"role\":\"assistant\",\"content\":");
+            write_string(&mut messages.out, text);
+            messages.out.push(b'}');
+        }
+        Turn::Calls { text, calls } => write_calls(messages, text, calls),
+        Turn::Results(results) => {
+            for result in results {
+                messages.begin(b"{\"role\":\"tool\",\"tool_call_id\":");
+                write_string(&mut messages.out, &result.id);
+                messages.out.extend_from_slice(b",\"content\":");
+                write_string(&mut messages.out, &result.content);
+                messages.out.push(b'}');
             }
         }
     }
+}
 
-    fn user(&mut self, text: &str) {
-        if self.open {
-            self.out.extend_from_slice(b"\\n\\n");
-        } else {
-            self.begin(b"{\"role\":\"user\",\"content\":\"");
-            self.open = true;
-        }
-        write_escaped(&mut self.out, text);
+fn write_calls(messages: &mut Messages, text: &str, calls: &[ToolCall]) {
+    messages.begin(b"{\"role\":\"assistant\",\"content\":");
+    let out = &mut messages.out;
+    if text.is_empty() {
+        out.extend_from_slice(b"null");
+    } else {
+        write_string(out, text);
     }
-
-    fn calls(&mut self, text: &str, calls: &[ToolCall]) {
-        self.begin(b"{\"role\":\"assistant\",\"content\":");
-        if text.is_empty() {
-            self.out.extend_from_slice(b"null");
-        } else {
-            write_string(&mut self.out, text);
+    if !calls.is_empty() {
+        out.extend_from_slice(b",\"tool_calls\":[");
+        for (at, call) in calls.iter().enumerate() {
+            out.extend_from_slice(if at > 0 { b",{\"id\":" } else { b"{\"id\":" });
+            write_string(out, &call.id);
+            out.extend_from_slice(b",\"type\":\"function\",\"function\":{\"name\":");
+            write_string(out, &call.name);
+            out.extend_from_slice(b",\"arguments\":");
+            write_string(out, &call.arguments_object());
+            out.extend_from_slice(b"}}");
         }
-        if !calls.is_empty() {
-            self.out.extend_from_slice(b",\"tool_calls\":[");
-            for (at, call) in calls.iter().enumerate() {
-                self.out.extend_from_slice(if at > 0 { b",{\"id\":" } else { b"{\"id\":" });
-                write_string(&mut self.out, &call.id);
-                self.out.extend_from_slice(b",\"type\":\"function\",\"function\":{\"name\":");
-                write_string(&mut self.out, &call.name);
-                self.out.extend_from_slice(b",\"arguments\":");
-                write_string(&mut self.out, &call.arguments_object());
-                self.out.extend_from_slice(b"}}");
-            }
-            self.out.push(b']');
-        }
-        self.out.push(b'}');
+        out.push(b']');
     }
-
-    fn begin(&mut self, start: &[u8]) {
-        self.close();
-        if !self.first {
-            self.out.push(b',');
-        }
-        self.first = false;
-        self.out.extend_from_slice(start);
-    }
-
-    fn close(&mut self) {
-        if std::mem::take(&mut self.open) {
-            self.out.extend_from_slice(b"\"}");
-        }
-    }
+    out.push(b'}');
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
+    use super::super::super::wire::Wire as _;
     use super::super::OpenAiSettings;
     use super::*;
-    use crate::model::{Block, BuildContext, Sampling, ToolResult, ToolSpec, ToolSpecs, Transcript};
+    use crate::model::{Block, BuildContext, EncodeCache, Sampling, ToolResult, ToolSpec, ToolSpecs, Transcript};
 
     fn model(settings: Value) -> OpenAi {
         let settings: OpenAiSettings = serde_json::from_value(settings).unwrap();
@@ -270,8 +214,12 @@ mod tests {
             description: "Does.".into(),
             params: json!({ "type": "object" }),
         }]));
-        let call =
-            |id: &str, arguments: &str| ToolCall { id: id.into(), name: "f".into(), arguments: arguments.into() };
+        let call = |id: &str, arguments: &str| ToolCall {
+            id: id.into(),
+            name: "f".into(),
+            arguments: arguments.into(),
+            echo: None,
+        };
         let calls = vec![call("a", "{\"x\": 1}"), call("b", ""), call("c", "{\"x\": ")];
         given.transcript.push(Turn::Calls { text: "".into(), calls });
         given.transcript.push(Turn::Results(vec![ToolResult {
@@ -369,6 +317,15 @@ mod tests {
         assert_eq!((&body["temperature"], &body["max_tokens"]), (&json!(0.1), &json!(10)));
         assert_eq!((&body["seed"], &body["top_k"]), (&json!(1), &json!(5)));
         assert!(body.get("stream_options").is_none());
+
+        let format_of = |form: &str| {
+            let model = model_of(json!({ "protocol": "json_schema", "schema_form": form }));
+            json(&model.encode(&given.request("x", &[]), &mut EncodeCache::default()))["response_format"].clone()
+        };
+        let schema = json!({ "name": "action", "schema": { "type": "object" } });
+        assert_eq!(format_of("openai"), json!({ "type": "json_schema", "json_schema": schema }));
+        assert_eq!(format_of("llama_cpp"), json!({ "type": "json_object", "schema": { "type": "object" } }));
+        assert_eq!(format_of("json_object"), json!({ "type": "json_object" }));
 
         let hosted = OpenAi::new(
             serde_json::from_value(json!({ "model": "m", "max_tokens": 3 })).unwrap(),

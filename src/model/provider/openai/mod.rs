@@ -3,9 +3,6 @@
 mod decode;
 mod encode;
 
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) use decode::Chunks;
-
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -13,18 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Provider;
-use crate::event::ReplySource;
-use crate::model::extra::check_extra;
-use crate::model::gather::Gather;
-use crate::model::http::{Auth, Endpoint, Target};
-use crate::model::request::fresh_id;
-use crate::model::setup::{Key, KeySource, Wait};
-use crate::model::stream::Reader;
-use crate::model::{
-    BoxFuture, BuildContext, EncodeCache, Model, ModelError, ModelInfo, ModelSetupError, Price, Protocol, Reply,
-    Request, Sink,
-};
+use super::messages::write_body;
+use super::wire::{Line, Setup, Wire};
+use super::{Provider, wire};
+use crate::model::setup::{KeySource, Wait};
+use crate::model::{BuildContext, EncodeCache, Model, ModelSetupError, Price, Protocol, Request};
 
 const HOSTED: &str = "https://api.openai.com/v1";
 
@@ -67,11 +57,14 @@ pub struct OpenAiSettings {
     /// How long the server may be silent before the call fails. Default: 5m.
     ///
     /// Comments and pings do not count as being heard from.
-    #[serde(default = "idle_timeout")]
+    #[serde(default = "wire::idle_timeout")]
     pub idle_timeout: Wait,
     /// How long connecting may take. Default: 10s.
-    #[serde(default = "connect_timeout")]
+    #[serde(default = "wire::connect_timeout")]
     pub connect_timeout: Wait,
+    /// Under `json_schema`: how the server wants the schema. Default: `openai`.
+    #[serde(default)]
+    pub schema_form: SchemaForm,
     /// Under `json_schema`: whether to ask for OpenAI's strict mode, which allows only some schemas. Default: false.
     #[serde(default)]
     pub strict: bool,
@@ -80,21 +73,23 @@ pub struct OpenAiSettings {
     pub extra: Map<String, Value>,
 }
 
-fn idle_timeout() -> Wait {
-    Wait::secs(300)
-}
-
-fn connect_timeout() -> Wait {
-    Wait::secs(10)
+/// How a schema goes into `response_format`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SchemaForm {
+    /// `type: json_schema` with the schema under `json_schema`: OpenAI, vLLM, LM Studio, Ollama, current llama.cpp.
+    #[default]
+    Openai,
+    /// `type: json_object` with the schema beside it: llama-cpp-python, older llama.cpp, Together.
+    LlamaCpp,
+    /// `type: json_object` without the schema, for servers that promise JSON and no more, such as DeepSeek.
+    JsonObject,
 }
 
 pub(super) struct OpenAi {
-    id: u64,
-    info: ModelInfo,
+    line: Line,
     settings: OpenAiSettings,
     hosted: bool,
-    key: Key,
-    endpoint: Endpoint,
 }
 
 impl Provider for OpenAi {
@@ -109,57 +104,38 @@ impl Provider for OpenAi {
 
 impl OpenAi {
     fn new(settings: OpenAiSettings, context: &BuildContext) -> Result<Self, ModelSetupError> {
-        check_extra(&settings.extra)?;
         let base_url = settings.base_url.as_deref().unwrap_or(HOSTED);
         let hosted = base_url.starts_with("https://api.openai.com");
-        let info = ModelInfo {
-            provider: <Self as Provider>::NAME.to_owned(),
-            model: settings.model.clone(),
+        let default_key = KeySource::Env("OPENAI_API_KEY".to_owned());
+        let setup = Setup {
+            provider: Self::NAME,
+            model: &settings.model,
             protocol: settings.protocol,
             context: settings.context,
             price: settings.price,
-            source: ReplySource::Model,
             input_includes_cache: true,
-        };
-        let default_key = KeySource::Env("OPENAI_API_KEY".to_owned());
-        let source = settings.api_key.as_ref().or(hosted.then_some(&default_key));
-        let key = Key::find(source, &info.label(), context);
-        let endpoint = Endpoint::new(&Target {
             base_url,
             path: "/chat/completions",
+            key: settings.api_key.as_ref().or(hosted.then_some(&default_key)),
+            key_header: ("authorization", "Bearer "),
             headers: &settings.headers,
             fixed: &[],
-            auth: Auth { header: "authorization", prefix: "Bearer ", key: &key, label: &info.label() },
             idle_timeout: settings.idle_timeout.0,
             connect_timeout: settings.connect_timeout.0,
-            context,
-        })?;
-        Ok(Self { id: fresh_id(), info, hosted, key, endpoint, settings })
+            extra: &settings.extra,
+        };
+        Ok(Self { line: Line::new(&setup, context)?, hosted, settings })
     }
 }
 
-impl Model for OpenAi {
-    fn info(&self) -> &ModelInfo {
-        &self.info
+impl Wire for OpenAi {
+    type Dialect = decode::Chunks;
+
+    fn line(&self) -> &Line {
+        &self.line
     }
 
-    fn ready(&self) -> Result<(), ModelSetupError> {
-        self.endpoint.ready()
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.key.secrets()
-    }
-
-    fn call<'a>(
-        &'a self,
-        request: Request<'a>,
-        cache: &'a mut EncodeCache,
-        sink: &'a mut dyn Sink,
-    ) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        let body = self.encode(&request, cache);
-        let gather = Gather::new(sink, request.transcript.turns().len() + request.retry.len());
-        let reader = Reader::new(decode::Chunks, gather);
-        Box::pin(self.endpoint.exchange(body, reader))
+    fn encode(&self, request: &Request<'_>, cache: &mut EncodeCache) -> Vec<u8> {
+        write_body(request, cache, self.line.id, |head| self.write_head(head, request), encode::write_turn)
     }
 }

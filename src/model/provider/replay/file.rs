@@ -179,6 +179,7 @@ impl Written {
     /// The reply, with this run's values, and the pieces that it comes in.
     pub(super) fn to_reply(&self, kind: RepliesKind, volatile: &Volatile<'_>, id_base: usize) -> Reply {
         let calls = self.calls.iter().enumerate().map(|(at, call)| ToolCall {
+            echo: None,
             id: call.id.clone().unwrap_or_else(|| format!("call_{id_base}_{}", at + 1)),
             name: call.name.clone(),
             arguments: match &call.arguments {

@@ -308,8 +308,12 @@ exchanges:
                     sink.arguments(0, "f", "{\"a\"");
                     sink.text(&text[2..]);
                     sink.arguments(0, "f", ":1}");
-                    let call =
-                        crate::model::ToolCall { id: "id7".into(), name: "f".into(), arguments: "{\"a\":1}".into() };
+                    let call = crate::model::ToolCall {
+                        id: "id7".into(),
+                        name: "f".into(),
+                        arguments: "{\"a\":1}".into(),
+                        echo: None,
+                    };
                     Ok(Reply { text, reasoning: "hm".into(), calls: vec![call], finish: None, usage: None })
                 })
             }
