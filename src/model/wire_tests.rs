@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::raw_http::{Ending, Response, Server};
 use super::{BuildContext, EncodeCache, ErrorClass, Model, NoSink, Request, Sampling, Sink, Transcript, ask, provider};
+use crate::event::Usage;
 
 fn context(env: &'static [(&'static str, &'static str)]) -> BuildContext {
     let env = move |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
@@ -210,5 +211,75 @@ fn bad_settings_are_refused() {
     ];
     for settings in cases {
         assert!(provider("openai").unwrap().build(&settings, &context(&[])).is_err(), "{settings}");
+    }
+}
+
+#[test]
+fn every_provider_asks_the_right_place_with_its_key() {
+    // A server that refuses: what was sent is all that matters.
+    let server = Server::scripted(vec![Response::status(400).body(["{}"])]);
+    let base = server.base_url();
+    let cases = [
+        ("anthropic", "/v1/messages", "x-api-key", "k1"),
+        ("gemini", "/v1/models/m:streamGenerateContent?alt=sse", "x-goog-api-key", "k1"),
+        ("ollama", "/v1/api/chat", "authorization", "Bearer k1"),
+        ("openai", "/v1/chat/completions", "authorization", "Bearer k1"),
+        ("responses", "/v1/responses", "authorization", "Bearer k1"),
+    ];
+    for (at, (name, path, header, value)) in cases.into_iter().enumerate() {
+        let settings = json!({ "model": "m", "base_url": base, "api_key": { "env": "KEY" } });
+        let model = provider(name).unwrap().build(&settings, &context(&[("KEY", "k1")])).unwrap();
+        assert_eq!(model.secrets(), ["k1"], "{name}");
+        runtime().block_on(ask(&*model, "hi")).unwrap_err();
+        let seen = &server.seen()[at];
+        assert_eq!(seen.line, format!("POST {path} HTTP/1.1"));
+        assert_eq!(seen.header(header), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn keys_have_names_of_their_own_and_local_servers_need_none() {
+    let words = |name: &str| {
+        let model = provider(name).unwrap().build(&json!({ "model": "m" }), &context(&[])).unwrap();
+        model.ready().err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let keys = [("anthropic", "ANTHROPIC"), ("gemini", "GEMINI"), ("openai", "OPENAI"), ("responses", "OPENAI")];
+    for (name, key) in keys {
+        assert!(words(name).contains(&format!("{key}_API_KEY is not set")), "{name}: {}", words(name));
+    }
+    assert_eq!(words("ollama"), "");
+}
+
+#[test]
+fn a_server_that_refuses_the_protocol_is_told_apart() {
+    let body = r#"{"error":"m does not support tools"}"#;
+    let server = Server::scripted(vec![Response::status(400).body([body])]);
+    let ask_with = |protocol: &str| {
+        let settings = json!({ "model": "m", "base_url": server.base_url(), "protocol": protocol });
+        let model = provider("ollama").unwrap().build(&settings, &context(&[])).unwrap();
+        runtime().block_on(ask(&*model, "hi")).unwrap_err()
+    };
+    let error = ask_with("tools");
+    assert_eq!(error.class, ErrorClass::BadRequest);
+    assert!(
+        error.message.contains("refuses `protocol: tools`") && error.message.contains("`protocol: json`"),
+        "{error}"
+    );
+    assert!(!ask_with("json").message.contains("protocol"));
+}
+
+#[test]
+fn a_cached_token_is_paid_for_once() {
+    // Of 1000 tokens 600 were read from the cache and 100 written to it.
+    let price = json!({ "input": 10, "output": 20, "cache_read": 1, "cache_write": 12 });
+    let cost = |name: &str, input: u64| {
+        let settings = json!({ "model": "m", "price": price });
+        let model = provider(name).unwrap().build(&settings, &context(&[])).unwrap();
+        model.info().cost(Usage { input, output: 50, cache_read: 600, cache_write: 100 }).unwrap()
+    };
+    let expected = (300.0 * 10.0 + 600.0 * 1.0 + 100.0 * 12.0 + 50.0 * 20.0) / 1e6;
+    for (name, input) in [("anthropic", 300), ("gemini", 1000), ("ollama", 1000), ("openai", 1000), ("responses", 1000)]
+    {
+        assert!((cost(name, input) - expected).abs() < 1e-12, "{name}: {} {expected}", cost(name, input));
     }
 }
