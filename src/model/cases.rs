@@ -71,6 +71,9 @@ fn outcome(result: &Result<Reply, ModelError>) -> Value {
         "text": text,
         "reasoning": reasoning,
         "finish": finish,
+        "arguments": result.as_ref().ok().map(|reply| {
+            reply.calls.iter().map(|call| call.arguments.as_str()).collect::<String>()
+        }),
         "usage": usage,
         "error_class": error.map(|error| error.class.name()),
         "retry_after_ms": error.and_then(|error| error.retry_after).map(|wait| wait.as_millis()),

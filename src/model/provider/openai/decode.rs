@@ -174,7 +174,8 @@ fn take_delta(delta: &Delta<'_>, gather: &mut Gather<'_>) {
     for call in delta.tool_calls.0.iter().filter_map(|call| call.0.as_ref()) {
         take_call(call.index.0, call.id.filled(), call.function.0.as_ref(), gather);
     }
-    if let Some(function) = &delta.function_call.0 {
+    // llama-cpp-python sends each piece in both forms.
+    if let Some(function) = delta.function_call.0.as_ref().filter(|_| delta.tool_calls.0.is_empty()) {
         take_call(Some(0), None, Some(function), gather);
     }
 }

@@ -100,11 +100,8 @@ pub(super) fn write_turn(messages: &mut Messages, turn: &Turn, _: &[Turn]) {
 fn write_calls(messages: &mut Messages, text: &str, calls: &[ToolCall]) {
     messages.begin(b"{\"role\":\"assistant\",\"content\":");
     let out = &mut messages.out;
-    if text.is_empty() {
-        out.extend_from_slice(b"null");
-    } else {
-        write_string(out, text);
-    }
+    // Empty and not null: llama-cpp-python refuses null, and all take this.
+    write_string(out, text);
     if !calls.is_empty() {
         out.extend_from_slice(b",\"tool_calls\":[");
         for (at, call) in calls.iter().enumerate() {
@@ -232,7 +229,7 @@ mod tests {
         assert_eq!(body["tools"][0]["function"]["name"], "f");
         let messages = body["messages"].as_array().unwrap();
         assert_eq!(messages.len(), 3);
-        assert_eq!(messages[0]["content"], Value::Null);
+        assert_eq!(messages[0]["content"], "", "some servers refuse null");
         let arguments: Vec<&str> = messages[0]["tool_calls"]
             .as_array()
             .unwrap()
