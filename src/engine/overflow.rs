@@ -6,7 +6,7 @@ use super::finish::End;
 use super::iteration::LoopRun;
 use crate::document::OverflowStep;
 use crate::event::{CallPurpose, Event};
-use crate::model::{Block, EncodeCache, NoSink, Request, Sampling, Transcript};
+use crate::model::{Block, EncodeCache, ErrorClass, ModelError, NoSink, Request, Sampling, Transcript};
 use crate::prompt::{Assembler, Section, Tier, Trust};
 use crate::state::{Frame, Scope};
 use crate::verb::{Phase, StepFailure};
@@ -105,5 +105,17 @@ impl LoopCore {
                 },
             }
         }
+    }
+}
+
+/// Some servers end the stream without a word when the prompt is longer than their context. Where the declared context
+/// is nearly full, and the count is an estimate, that is what an empty stream most likely means.
+pub(super) fn suspect(error: &mut ModelError, tokens: usize, context: u32) {
+    let empty = error.partial_text.is_empty() && error.partial_reasoning.is_empty();
+    if error.class == ErrorClass::IncompleteStream && empty && tokens + tokens / 2 > context as usize {
+        error.class = ErrorClass::ContextLength;
+        let words =
+            format!(" (the request may be too long: about {tokens} tokens, and the declared context has {context})");
+        error.message.push_str(&words);
     }
 }

@@ -98,6 +98,10 @@ impl LoopRun {
             TurnFailure::End(End::failed(ExitReason::Error, format!("the prompt could not be rendered: {failure}")))
         })?;
         let tools = (protocol == Protocol::Tools).then_some(&set.specs);
+        let only_tool = tools.and_then(|tools| match tools.specs.as_slice() {
+            [one] => Some(one.name.as_str()),
+            _ => None,
+        });
         let tokens = self.memory.profile(&self.core, iteration, &prompt.assembled, tools);
         let mut room = self.core.program.limits.max_reply_tokens;
         if slot.model.info().context.is_some_and(|context| tokens + room.unwrap_or(0) as usize > context as usize) {
@@ -122,7 +126,8 @@ impl LoopRun {
                 last: &prompt.assembled.last,
                 retry: &retry,
                 tools,
-                force_tool: None,
+                // Some servers know no other way to ask for a call, and where there is no choice it says the same.
+                force_tool: only_tool,
                 schema: (protocol == Protocol::JsonSchema).then_some(&set.schema),
                 sampling: &sampling,
                 volatile: &volatile,
@@ -132,7 +137,12 @@ impl LoopRun {
             let call = self.core.call_model(slot, info, request, &mut self.memory.cache, &mut view);
             let reply = match call.await {
                 Ok(reply) => reply,
-                Err(CallFailure::Model(error)) => return Err(TurnFailure::Model(error)),
+                Err(CallFailure::Model(mut error)) => {
+                    if let Some(context) = slot.model.info().context.filter(|_| self.memory.estimated()) {
+                        super::overflow::suspect(&mut error, tokens + room.unwrap_or(0) as usize, context);
+                    }
+                    return Err(TurnFailure::Model(error));
+                }
                 Err(stop) => return Err(TurnFailure::End(self.core.call_end(stop))),
             };
             view.finish();
