@@ -9,6 +9,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("loops/presets/cost.yaml", include_str!("../../loops/presets/cost.yaml")),
     ("loops/presets/fast.yaml", include_str!("../../loops/presets/fast.yaml")),
     ("loops/presets/strict.yaml", include_str!("../../loops/presets/strict.yaml")),
+    ("loops/small_talk.yaml", include_str!("../../loops/small_talk.yaml")),
     ("loops/tools/edit_file.yaml", include_str!("../../loops/tools/edit_file.yaml")),
     ("loops/tools/grep.yaml", include_str!("../../loops/tools/grep.yaml")),
     ("loops/tools/http_request.yaml", include_str!("../../loops/tools/http_request.yaml")),
