@@ -6,6 +6,7 @@ mod architecture;
 mod cli;
 mod docs;
 mod log_analyze;
+mod prefix;
 mod real_server;
 mod runs;
 mod shipped;

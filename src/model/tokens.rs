@@ -71,6 +71,13 @@ pub fn estimate(text: &str) -> usize {
     let mut before = None;
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
+        let word = random_word(rest);
+        if word > 0 {
+            total += (word * 2).div_ceil(3);
+            before = Some(Kind::Letters);
+            rest = &rest[word..];
+            continue;
+        }
         let kind = Kind::of(first);
         let end = rest.find(|c| Kind::of(c) != kind).unwrap_or(rest.len());
         let (run, after) = rest.split_at(end);
@@ -94,6 +101,14 @@ pub fn estimate(text: &str) -> usize {
         rest = after;
     }
     total
+}
+
+/// The length of a long word of letters and digits in disorder that the text begins with, such as a nonce or a hash: no
+/// vocabulary holds its parts.
+fn random_word(text: &str) -> usize {
+    let end = text.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(text.len());
+    let mixed = |word: &str| word.bytes().any(|b| b.is_ascii_digit()) && word.bytes().any(|b| b.is_ascii_alphabetic());
+    if end >= 16 && mixed(&text[..end]) { end } else { 0 }
 }
 
 /// What belongs together in a text.
