@@ -247,7 +247,11 @@ impl LoopCore {
             .collect();
         let frames = items.into_iter().enumerate().map(|(index, item)| {
             let frame = frame.clone().with("item", item).with("index", Value::from(index));
-            self.run_attempts(step, verb, frame, phase)
+            async move {
+                // Ten thousand items that never wait would keep a Ctrl-C from being noticed.
+                tokio::task::yield_now().await;
+                self.run_attempts(step, verb, frame, phase).await
+            }
         });
         let parallel = step.keys.max_parallel.unwrap_or(1).max(1) as usize;
         let mut running = futures_util::stream::iter(frames).buffered(parallel);

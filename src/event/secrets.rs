@@ -40,6 +40,11 @@ impl Secrets {
         self.read(|known| mask(text, known))
     }
 
+    /// Whether JSON text may hold a secret: cheaper to ask than to look at every string.
+    pub(super) fn may_be_in(&self, json: &str) -> bool {
+        self.read(|known| known.iter().any(|secret| json.contains(secret.as_str()) || secret.contains(is_escaped)))
+    }
+
     /// Masks every string inside; whether there was a secret.
     pub(super) fn mask_value(&self, value: &mut Value) -> bool {
         self.read(|known| mask_value(value, known))
@@ -71,6 +76,11 @@ impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secrets(..)")
     }
+}
+
+/// Whether JSON may write the character in another way.
+fn is_escaped(c: char) -> bool {
+    c.is_control() || matches!(c, '"' | '\\')
 }
 
 fn mask<'a>(text: &'a str, known: &[String]) -> Cow<'a, str> {
@@ -118,6 +128,9 @@ mod tests {
         assert!(secrets.mask_value(&mut value));
         assert_eq!(value, serde_json::json!({ "a": ["[secret]", 1], "[secret]": "short" }));
         assert_eq!(format!("{secrets:?}"), "Secrets(..)");
+        assert!(secrets.may_be_in("[\"sk-very-secret\"]") && !secrets.may_be_in("[\"sk-ver\"]"));
+        secrets.add(["with\"quote".into()]);
+        assert!(secrets.may_be_in("[\"with\\\"quote\"]"));
     }
 
     #[test]

@@ -144,6 +144,9 @@ impl EventStream {
     }
 
     fn redact(&self, event: Event) -> Event {
+        if serde_json::to_string(&event).is_ok_and(|text| !self.inner.secrets.may_be_in(&text)) {
+            return event;
+        }
         let Ok(mut value) = serde_json::to_value(&event) else { return event };
         if !self.inner.secrets.mask_value(&mut value) {
             return event;

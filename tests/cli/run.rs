@@ -461,6 +461,26 @@ fn an_interrupt_in_a_program_ends_it_and_its_children() {
 
 #[test]
 #[cfg(unix)]
+fn an_interrupt_is_noticed_between_steps_that_never_wait() {
+    let server = answering(WAIT);
+    let folder = workspace(&server);
+    let busy = ECHO.replace(
+        "do: [ { feedback: \"You waited.\" } ]",
+        "do: [ { for_each: range(10000), set: { times: \"{{ item }}\" } } ]",
+    );
+    folder.write("loops/echo.yaml", busy);
+    let run = Background::start(folder);
+    run.wait_for("state_set");
+    run.interrupt();
+    let (done, folder, _) = run.end();
+    done.exits(130);
+    let events = events(&folder.read("run.ndjson"));
+    assert_complete(&events, "cancelled");
+    assert!(events.iter().filter(|event| event["event"] == "state_set").count() < 10_000, "all ran first");
+}
+
+#[test]
+#[cfg(unix)]
 fn an_interrupt_in_a_retry_wait_ends_the_wait() {
     let server = Server::scripted(vec![Response::status(429).header("retry-after", "50")]);
     let run = Background::start(workspace(&server));
