@@ -2,7 +2,7 @@
 //!
 //! Decoding is the first gate and has the better words; what it said already is not said again.
 
-use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{ValidationError, Validator};
@@ -12,42 +12,42 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Severity, Span, codes, list_wor
 use crate::document;
 use crate::syntax::{Node, Value};
 
-/// One schema and its validator a kind of document.
-#[derive(Default)]
-pub(super) struct Gate {
-    kinds: HashMap<document::Kind, (Json, Option<Validator>)>,
+/// The schema of a kind of document, and its validator: both never change, so each is made once.
+fn schema_of(kind: document::Kind) -> &'static (Json, Option<Validator>) {
+    static MADE: [OnceLock<(Json, Option<Validator>)>; document::Kind::ALL.len()] =
+        [const { OnceLock::new() }; document::Kind::ALL.len()];
+    MADE[kind as usize].get_or_init(|| {
+        let schema = crate::schema::generate(crate::schema::SchemaKind::Document(kind));
+        let validator = jsonschema::draft202012::new(&schema).ok();
+        (schema, validator)
+    })
 }
 
-impl Gate {
-    /// Compares a document with its schema. `schema` makes the schema of a kind.
-    pub(super) fn check(
-        &mut self,
-        kind: document::Kind,
-        node: &Node,
-        schema: impl FnOnce() -> Json,
-        found: &mut Diagnostics,
-    ) {
-        let (schema, validator) = self.kinds.entry(kind).or_insert_with(|| {
-            let schema = schema();
-            let validator = jsonschema::draft202012::new(&schema).ok();
-            (schema, validator)
-        });
-        misplaced(schema, node, found);
-        let Some(validator) = validator else { return };
-        let json = node.to_json();
-        let mut own = Diagnostics::new();
-        for error in validator.iter_errors(&json) {
-            explain(&error, node, &mut own);
-        }
-        let known: Vec<Span> = found
-            .iter()
-            .filter(|finding| finding.severity == Severity::Error)
-            .filter_map(|finding| finding.span)
-            .collect();
-        for finding in own.iter().filter(|finding| !is_said(finding, &known)) {
-            found.push(finding.clone());
-        }
+/// Compares a document with its schema. What is no map was refused already.
+pub(super) fn through_gate(kind: document::Kind, node: &Node, found: &mut Diagnostics) {
+    // The workspace's defaults, when no file declares it, were written by nobody.
+    if !matches!(node.value, Value::Map(_)) || node.span.is_none() {
+        return;
     }
+    let (schema, validator) = schema_of(kind);
+    misplaced(schema, node, found);
+    let Some(validator) = validator else { return };
+    let json = node.to_json();
+    let mut own = Diagnostics::new();
+    for error in validator.iter_errors(&json) {
+        explain(&error, node, &mut own);
+    }
+    let errors = found.iter().filter(|finding| finding.severity == Severity::Error);
+    let known: Vec<Span> = errors.filter_map(|finding| finding.span).collect();
+    for finding in own.iter().filter(|finding| !is_said(finding, &known)) {
+        found.push(finding.clone());
+    }
+}
+
+/// Whether a document's schema takes it.
+#[cfg(test)]
+pub(super) fn takes(kind: document::Kind, node: &Node) -> bool {
+    schema_of(kind).1.as_ref().is_some_and(|validator| validator.is_valid(&node.to_json()))
 }
 
 /// Says where an unknown key of a whole document belongs, when one of its parts has such a key.
@@ -239,9 +239,4 @@ fn expected(kind: &TypeKind) -> String {
 
 fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Whether a tree is a map, which a document must be before its schema is of use.
-pub(super) fn is_map(node: &Node) -> bool {
-    matches!(node.value, Value::Map(_))
 }

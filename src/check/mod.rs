@@ -22,11 +22,10 @@ mod tests;
 use std::path::Path;
 
 use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes};
-use crate::document::Kind;
 use crate::load::Library;
 
 use context::Cx;
-use gate::Gate;
+use gate::through_gate;
 use rule::RULES;
 use scope::Scope;
 use targets::Selection;
@@ -57,7 +56,6 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
     let mut found = Diagnostics::new();
     found.extend(library.findings().iter().filter(|finding| selection.covers(finding)).cloned());
     let mut sources = std::mem::take(&mut library.sources);
-    let mut gate = Gate::default();
     let mut cx = Cx::new(library, &mut sources, &mut found);
     for subject in selection.subjects(library) {
         for rule in RULES {
@@ -65,31 +63,20 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
             (rule.run)(&mut cx, subject);
         }
         if options.schemas {
-            through_gate(&mut gate, subject.kind(), subject.node(), cx.found);
+            through_gate(subject.kind(), subject.node(), cx.found);
         }
     }
     if options.schemas {
         for unusable in library.unusable.iter().filter(|doc| selection.has(doc.source)) {
             if let Some(node) = &unusable.node {
                 rule::verbs::in_tree(&mut cx, node);
-                through_gate(&mut gate, unusable.kind, node, cx.found);
+                through_gate(unusable.kind, node, cx.found);
             }
         }
     }
     library.sources = sources;
     found.sort(&library.sources);
     found
-}
-
-fn through_gate(gate: &mut Gate, kind: Kind, node: &crate::syntax::Node, found: &mut Diagnostics) {
-    // The workspace's defaults, when no file declares it, were written by nobody.
-    if gate::is_map(node) && !node.span.is_none() {
-        gate.check(kind, node, || schema_of(kind), found);
-    }
-}
-
-fn schema_of(kind: Kind) -> serde_json::Value {
-    crate::schema::generate(crate::schema::SchemaKind::Document(kind))
 }
 
 /// Checks a bare template file against the names that it may use; without any, against all that documents may use.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::diag::Severity;
+use crate::document::Kind;
 
 const WORKSPACE: &str =
     "kind: workspace\nmodels:\n  m-small: { provider: openai, model: m-small, base_url: \"http://127.0.0.1:1/v1\" }\n";
@@ -201,16 +202,103 @@ fn files_of(case: &str) -> (String, Vec<(String, String)>) {
     (body, files)
 }
 
-fn said_about(files: &[(String, String)]) -> String {
+fn written(files: &[(String, String)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let root = std::fs::canonicalize(folder.path()).unwrap();
     if !files.iter().any(|(name, _)| name.starts_with("loopwright.")) {
-        write_file(&root.join("loopwright.yaml"), WORKSPACE.as_bytes());
+        write_file(&folder.path().join("loopwright.yaml"), WORKSPACE.as_bytes());
     }
     for (name, text) in files {
-        write_file(&root.join(name), text.as_bytes());
+        write_file(&folder.path().join(name), text.as_bytes());
     }
+    folder
+}
+
+fn said_about(files: &[(String, String)]) -> String {
+    let folder = written(files);
+    let root = std::fs::canonicalize(folder.path()).unwrap();
     let (mut library, _) = Library::open(&root);
     let found = check(&mut library, Targets::All, Options { schemas: true });
     crate::diag::render::concise(found.as_slice(), &library.sources).replace(&format!("{}/", root.display()), "")
+}
+
+/// What decoding refuses, the schema refuses: an editor and another validator see the same mistakes.
+///
+/// (The other direction is in the pages: an error that only the schema finds would stand there.)
+#[test]
+fn both_gates_agree() {
+    let shape =
+        [codes::UNKNOWN_KEY, codes::MISSING_KEY, codes::WRONG_TYPE, codes::UNKNOWN_VARIANT, codes::UNKNOWN_VERB];
+    let mut looked = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for case in text.split("\n## ").skip(1) {
+            let (_, files) = files_of(case);
+            let folder = written(&files);
+            let (mut library, _) = Library::open(folder.path());
+            let found = check(&mut library, Targets::All, Options { schemas: false });
+            for (kind, node, source) in documents(&library) {
+                let refused = found.iter().any(|finding| {
+                    shape.contains(&finding.code) && finding.span.is_some_and(|span| span.source == source)
+                });
+                let valid = gate::takes(kind, &node);
+                let said = crate::diag::render::concise(found.as_slice(), &library.sources);
+                assert!(!(refused && valid), "a {} is refused, and its schema takes it:\n{said}", kind.name());
+                looked += usize::from(refused);
+            }
+        }
+    }
+    assert!(looked > 10, "only {looked} documents were refused");
+}
+
+fn documents(library: &Library) -> Vec<(Kind, crate::syntax::Node, SourceId)> {
+    let own = |source| library.own_sources().contains(&source);
+    let loops = library.loops.values().map(|doc| (Kind::Loop, doc.node.clone(), doc.source));
+    let tools = library.tools.values().map(|doc| (Kind::Tool, doc.node.clone(), doc.source));
+    let forges = library.forges.values().map(|doc| (Kind::Forge, doc.node.clone(), doc.source));
+    let presets = library.presets.values().map(|doc| (Kind::Preset, doc.node.clone(), doc.source));
+    let broken = library.unusable.iter().filter_map(|doc| Some((doc.kind, doc.node.clone()?, doc.source)));
+    loops.chain(tools).chain(forges).chain(presets).chain(broken).filter(|(_, _, source)| own(*source)).collect()
+}
+
+/// No text makes the checker panic or hang: shipped documents with pieces cut out, doubled and exchanged.
+#[test]
+fn broken_documents_are_findings_and_nothing_worse() {
+    use proptest::test_runner::{Config, TestRunner};
+    let texts: Vec<&str> =
+        crate::load::SHIPPED.iter().filter(|(path, _)| path.ends_with(".yaml")).map(|(_, text)| *text).collect();
+    let scraps = [
+        "{{",
+        "}}",
+        "{%",
+        "%}",
+        "- ",
+        ": ",
+        "*",
+        "&a ",
+        "\t",
+        "\"",
+        "'",
+        "|",
+        "[",
+        "]",
+        "{",
+        "\u{feff}",
+        "é",
+        "null",
+        "then: exit",
+        "{{ state.x.y[0] | map('upper') }}",
+    ];
+    let edits = proptest::collection::vec((0..texts.len(), 0usize..4000, 0usize..40, 0..scraps.len()), 1..6);
+    let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
+    let result = runner.run(&edits, |edits| {
+        let mut text = texts[edits[0].0].to_owned();
+        for (_, at, cut, scrap) in edits {
+            let start = text.floor_char_boundary(at.min(text.len()));
+            let end = text.ceil_char_boundary((start + cut).min(text.len()));
+            text.replace_range(start..end, scraps[scrap]);
+        }
+        let _ = said_about(&[("loops/case.yaml".to_owned(), text)]);
+        Ok(())
+    });
+    result.unwrap();
 }

@@ -69,6 +69,9 @@ codes! {
         "Aliases expand to too many values.",
         "An alias repeats everything under its anchor. A few nested aliases can stand for billions of values, \
          so a document may not expand to more than 250,000 of them. Write the repeated parts out, or use fewer levels.";
+    ALLOW_CONFLICT = "allow-conflict", Warning,
+        "A loop lists something that its `allow` switches off.",
+        "What `allow` switches off is not offered, whatever the loop lists. Remove one of the two.";
     AMBIGUOUS_BOOLEAN = "ambiguous-boolean", Warning,
         "A word that some readers of YAML take for a boolean.",
         "`yes`, `no`, `on` and `off` were booleans in YAML 1.1 and are texts in YAML 1.2, which is read here. \
@@ -163,6 +166,9 @@ codes! {
     MISSING_OVERRIDE = "missing-override", Error,
         "An action has the name of a built-in one and does not say that it replaces it.",
         "Add `override: true` to replace the built-in action, or choose another name.";
+    MISSING_PARAM = "missing-param", Error,
+        "A call lacks a parameter that the tool needs.",
+        "The tool's parameters require it, so the call would be refused. Add it under `params`.";
     MULTI_DOCUMENT = "multi-document", Error,
         "The file holds more than one YAML document.",
         "A file holds one document. Put what follows the second `---` into a file of its own.";
@@ -193,6 +199,10 @@ codes! {
         "`run` uses no shell, so a value is one argument and nothing more. In `[sh, -c, \"echo {{ params.x }}\"]` that \
          argument is a program, and whoever chooses the value writes it. Keep templates out of the script and \
          pass values as further items: `[sh, -c, 'echo \"$1\"', sh, \"{{ params.x }}\"]`.";
+    POLICY = "policy", Warning,
+        "A rule of the policy can never decide anything.",
+        "The first rule that matches a call decides. This one matches no call, or stands after one that matches every \
+         call.";
     SECTION_SOURCE = "section-source", Error,
         "A section needs exactly one source of text.",
         "Write either `text` or `file`.";

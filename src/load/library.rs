@@ -1,5 +1,6 @@
 //! The library: what a workspace holds, found by kind and name.
 
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -79,6 +80,8 @@ pub struct Library {
     shown_root: PathBuf,
     docs: Vec<ReadDoc>,
     passed_over: usize,
+    /// Files that were read, by their real paths.
+    known: HashMap<PathBuf, SourceId>,
     findings: Diagnostics,
 }
 
@@ -96,6 +99,8 @@ impl Library {
         let mut findings = Diagnostics::new();
         let shown_root = shown(&root);
         let workspace = read_workspace(&root, &shown_root, &files, &mut sources, &mut findings);
+        let own = files.first().and_then(|file| std::fs::canonicalize(file).ok());
+        let known = own.into_iter().map(|file| (file, workspace.source)).collect();
         let folders = workspace.doc.paths.prompts.iter().map(|path| plain(&path.value)).collect();
         let mut library = Self {
             files: PromptFiles::new(&root, &shown_root, folders),
@@ -110,6 +115,7 @@ impl Library {
             shown_root,
             docs: Vec::new(),
             passed_over: 0,
+            known,
             findings,
         };
         library.read_folders();
@@ -239,17 +245,14 @@ impl Library {
     /// Reads a file, unless it was read already.
     fn read_or_known(&mut self, file: &Path, shown: &Path) -> SourceId {
         let real = std::fs::canonicalize(file).unwrap_or_else(|_| absolute(file));
-        let same = |known: &Path| std::fs::canonicalize(known).is_ok_and(|known| known == real);
-        if self.workspace.source != SourceId::NONE && same(&self.workspace.path) {
-            return self.workspace.source;
-        }
-        if let Some(known) = self.docs.iter().find(|doc| !doc.shipped && same(&doc.path)) {
-            return known.source;
+        if let Some(known) = self.known.get(&real) {
+            return *known;
         }
         let root = std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
         let folder = real.parent().and_then(|folder| folder.strip_prefix(&root).ok()).map(slashed).unwrap_or_default();
         let doc = read_file(file, shown, folder, None, &mut self.sources, &mut self.findings);
         let source = doc.source;
+        self.known.insert(real, source);
         self.docs.push(doc);
         source
     }

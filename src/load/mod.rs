@@ -9,6 +9,8 @@ mod shipped;
 
 pub use library::{Library, Loaded};
 pub use prompt_files::{PromptFile, PromptFileError};
+#[cfg(test)]
+pub use shipped::SHIPPED;
 pub use shipped::shipped;
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! The rules: one file each, one line each in [`RULES`].
 
 mod actions;
+mod allow;
 mod ambiguous;
 mod argv;
+mod calls;
 mod ending;
 mod flow;
 mod in_force;
@@ -10,6 +12,7 @@ mod limits;
 mod loop_cycle;
 mod models;
 mod names;
+mod policy;
 mod references;
 mod sections;
 mod state;
@@ -30,8 +33,10 @@ pub(super) struct Rule {
 /// Every rule, alphabetical.
 pub(super) const RULES: &[Rule] = &[
     Rule { name: "actions", run: actions::check },
+    Rule { name: "allow", run: allow::check },
     Rule { name: "ambiguous", run: ambiguous::check },
     Rule { name: "argv", run: argv::check },
+    Rule { name: "calls", run: calls::check },
     Rule { name: "ending", run: ending::check },
     Rule { name: "flow", run: flow::check },
     Rule { name: "in_force", run: in_force::check },
@@ -39,6 +44,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "loop_cycle", run: loop_cycle::check },
     Rule { name: "models", run: models::check },
     Rule { name: "names", run: names::check },
+    Rule { name: "policy", run: policy::check },
     Rule { name: "references", run: references::check },
     Rule { name: "sections", run: sections::check },
     Rule { name: "state", run: state::check },

@@ -23,6 +23,16 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
         if !is_word(&entry.key) {
             word(cx, "an action", &entry.key, entry.key_span);
         }
+        for tag in entry.value.get("tags").into_iter().flat_map(Node::entries).filter(|tag| !is_tag(&tag.key)) {
+            cx.push(
+                Diagnostic::error(
+                    codes::INVALID_VALUE,
+                    tag.key_span,
+                    format!("`{}` cannot be the name of a tag", tag.key),
+                )
+                .help("use capitals, digits and `_`, such as `FINAL_ANSWER`; `_END` is the engine's"),
+            );
+        }
     }
     if let Some(state) = document.get("state").filter(|_| subject.kind() == Kind::Loop) {
         for entry in state.entries().iter().filter(|entry| !is_word(&entry.key)) {
@@ -58,6 +68,12 @@ fn word(cx: &mut Cx<'_>, what: &str, name: &str, span: Span) {
         Diagnostic::error(codes::INVALID_VALUE, span, format!("`{name}` cannot be the name of {what}"))
             .help("use letters, digits and `_`, and do not begin with a digit"),
     );
+}
+
+/// The bytes between `<|` and the nonce, which the reader of replies knows.
+fn is_tag(name: &str) -> bool {
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') || !c.is_ascii();
+    !name.is_empty() && name.chars().all(known) && !name.ends_with("_END") && !name.starts_with('_')
 }
 
 /// Letters of any script: models and templates read them as they are.
