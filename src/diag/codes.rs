@@ -194,15 +194,15 @@ codes! {
         "An argument of `run` begins with a template, so its value may begin with `-`. The step refuses such a \
          value when it runs. Put an item `--` before it, give the parameter a `pattern` that excludes it, or write \
          `allow_dash: true`.";
+    POLICY = "policy", Warning,
+        "A rule of the policy can never decide anything.",
+        "The first rule that matches a call decides. This one matches no call, or stands after one that matches every \
+         call.";
     SCRIPT_INJECTION = "script-injection", Warning,
         "A value becomes a part of a script.",
         "`run` uses no shell, so a value is one argument and nothing more. In `[sh, -c, \"echo {{ params.x }}\"]` that \
          argument is a program, and whoever chooses the value writes it. Keep templates out of the script and \
          pass values as further items: `[sh, -c, 'echo \"$1\"', sh, \"{{ params.x }}\"]`.";
-    POLICY = "policy", Warning,
-        "A rule of the policy can never decide anything.",
-        "The first rule that matches a call decides. This one matches no call, or stands after one that matches every \
-         call.";
     SECTION_SOURCE = "section-source", Error,
         "A section needs exactly one source of text.",
         "Write either `text` or `file`.";
