@@ -59,6 +59,7 @@ impl Drop for CallGuard<'_> {
                 message: "stopped before the reply was complete".to_owned(),
                 retry_in_ms: None,
                 usage: Usage::default(),
+                cost_usd: None,
             });
         }
     }
@@ -113,7 +114,7 @@ impl LoopCore {
             };
             sink.retract();
             let usage = error.usage.unwrap_or_default();
-            self.add_usage(slot, usage);
+            let cost_usd = self.add_usage(slot, usage);
             let wait = retry::next_delay(policy, attempt, &error, &mut retry::random);
             self.events.emit(Event::ModelCallFailed {
                 call,
@@ -122,6 +123,7 @@ impl LoopCore {
                 message: error.message.clone(),
                 retry_in_ms: wait.map(millis),
                 usage,
+                cost_usd,
             });
             let Some(wait) = wait else { return Err(CallFailure::Model(error)) };
             self.pause(wait, info.phase).await.map_err(CallFailure::Stop)?;

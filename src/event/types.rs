@@ -328,6 +328,8 @@ pub enum Event {
         retry_in_ms: Option<u64>,
         /// The tokens of the failed attempt, where reported.
         usage: Usage,
+        /// What the failed attempt cost in US dollars, where a price is known.
+        cost_usd: Option<f64>,
     },
     /// Another model answers in place of one that failed.
     Fallback {

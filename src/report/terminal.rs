@@ -474,6 +474,7 @@ mod tests {
                 message: "slow down".into(),
                 retry_in_ms: Some(1500),
                 usage: Usage::default(),
+                cost_usd: None,
             },
             call(),
             delta("answer", "Two of th"),
