@@ -17,6 +17,8 @@ mod template_text;
 mod text;
 
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod tests;
 
 use std::path::Path;

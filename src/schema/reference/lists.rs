@@ -1,11 +1,10 @@
-//! Pages that are lists of a table's rows: actions, names of templates, providers, events, findings.
+//! Pages that are lists of a table's rows: actions, names of templates, providers, events.
 
 use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
 use super::keys::{Page, cell, described};
-use crate::diag::codes::CODES;
 use crate::document::{BUILTIN_TOOLS, BUILTINS, Kind};
 use crate::model::PROVIDERS;
 use crate::schema::{SchemaKind, generate};
@@ -83,16 +82,5 @@ pub(super) fn events() -> String {
         }
     }
     text.push_str(&page.sections(parts));
-    text
-}
-
-pub(super) fn findings() -> String {
-    let mut text = "# Findings\n\n\
-        What `check` reports: errors keep a document from being used, warnings and infos do not.\n"
-        .to_owned();
-    for info in CODES {
-        write!(text, "\n## `{}`\n\n{} ({})\n\n{}\n", info.code, info.summary, info.severity.as_str(), info.explanation)
-            .ok();
-    }
     text
 }

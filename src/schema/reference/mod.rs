@@ -1,5 +1,6 @@
 //! The reference pages, made from the schemas and the tables, so that they cannot say anything else.
 
+mod findings;
 mod keys;
 mod lists;
 mod steps;
@@ -23,7 +24,7 @@ pub(super) fn pages() -> Vec<(String, String)> {
     pages.push(page("templates", lists::templates()));
     pages.push(page("providers", lists::providers()));
     pages.push(page("events", lists::events()));
-    pages.push(page("findings", lists::findings()));
+    pages.push(page("findings", findings::page()));
     pages
 }
 

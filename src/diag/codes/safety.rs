@@ -1,0 +1,116 @@
+//! Codes about what a run may touch, and values that must not become structure.
+
+codes! {
+    /// A section delimiter is written by hand.
+    ///
+    /// The engine wraps every section in delimiters with a fresh nonce.
+    /// One that is written into a template is not recognised, or can be forged.
+    /// Declare a section under `prompt.sections` and write only its text.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt:
+    ///   instruction: |
+    ///     Sort the tickets.
+    ///     <|QUEUES_ab12|> billing, bugs, other <|QUEUES_END_ab12|>
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt:
+    ///   instruction: Sort the tickets.
+    ///   sections:
+    ///     - { name: QUEUES, tier: semi_dynamic, text: "billing, bugs, other" }
+    /// ```
+    DELIMITER_IN_TEMPLATE = "delimiter-in-template", Warning;
+
+    /// A value may be taken for a program's option.
+    ///
+    /// An argument of `run` begins with a template, so its value may begin with `-`.
+    /// The step refuses such a value when it runs.
+    /// Put an item `--` before it, give the parameter a `pattern` that excludes it, or write `allow_dash: true`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// actions:
+    ///   look:
+    ///     description: Look a customer up.
+    ///     params: { customer: string! }
+    ///     do: [{ run: [customers, "{{ params.customer }}"] }]
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// actions:
+    ///   look:
+    ///     description: Look a customer up.
+    ///     params: { customer: string! }
+    ///     do: [{ run: [customers, --, "{{ params.customer }}"] }]
+    /// ```
+    OPTION_INJECTION = "option-injection", Warning;
+
+    /// A rule of the policy can never decide anything.
+    ///
+    /// The first rule that matches a call decides.
+    /// This one matches no call, or stands after one that matches every call.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// kind: workspace
+    /// policy:
+    ///   - { tool: "*", decision: deny }
+    ///   - { tool: grep, decision: allow }
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// kind: workspace
+    /// policy:
+    ///   - { tool: grep, decision: allow }
+    ///   - { tool: "*", decision: deny }
+    /// ```
+    POLICY = "policy", Warning;
+
+    /// A value becomes a part of a script.
+    ///
+    /// `run` uses no shell, so a value is one argument and nothing more.
+    /// In `[sh, -c, "echo {{ params.x }}"]` that argument is a program, and whoever chooses the value writes it.
+    /// Keep templates out of the script and pass values as further items: `[sh, -c, 'echo "$1"', sh, --, "{{ params.x }}"]`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// actions:
+    ///   note:
+    ///     description: Note something.
+    ///     params: { text: string! }
+    ///     do: [{ run: [sh, -c, "echo {{ params.text }} >> notes"] }]
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// actions:
+    ///   note:
+    ///     description: Note something.
+    ///     params: { text: string! }
+    ///     do: [{ run: [sh, -c, 'echo "$1" >> notes', sh, --, "{{ params.text }}"] }]
+    /// ```
+    SCRIPT_INJECTION = "script-injection", Warning;
+}
