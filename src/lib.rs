@@ -25,6 +25,7 @@ mod diag;
 mod document;
 mod engine;
 pub mod event;
+mod explain;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;

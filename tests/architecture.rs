@@ -30,7 +30,9 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("prompt", Only(&["document", "template", "state", "model", "event"])),
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
-    ("schema", AllBut(&["check", "engine", "report", "cli"])),
+    ("schema", AllBut(&["explain", "check", "engine", "report", "cli"])),
+    // `schema` for the engine's defaults.
+    ("explain", Only(&["diag", "syntax", "document", "load", "schema"])),
     // The second gate compares documents with their schemas.
     ("check", AllBut(&["engine", "report", "cli"])),
     ("engine", AllBut(&["report", "schema", "cli"])),

@@ -64,6 +64,55 @@ pub(super) fn open_loop(context: &Context, word: &str) -> Result<(Library, Strin
     }
 }
 
+/// A document that the command line names.
+pub(super) struct Named {
+    pub(super) kind: Kind,
+    /// Empty for the workspace.
+    pub(super) name: String,
+}
+
+/// Opens the workspace of any document: a path, `KIND/NAME`, `workspace`, or a name, of which loops come first.
+pub(super) fn open_document(context: &Context, word: &str) -> Result<(Library, Named), CliError> {
+    if is_path(word) && Path::new(word).is_file() {
+        let path = PathBuf::from(word);
+        let mut library = open(context, Some(&path))?;
+        let sources = library.add_path(&path);
+        if sources.first() == Some(&library.workspace.source) {
+            return Ok((library, Named { kind: Kind::Workspace, name: String::new() }));
+        }
+        let found = sources.first().and_then(|source| library.doc_ref(*source));
+        return match found.filter(|found| is_known(&library, found.kind, &found.name)) {
+            Some(found) => Ok((library, Named { kind: found.kind, name: found.name })),
+            None => Err(unreadable(&library, &path)),
+        };
+    }
+    let library = open(context, None)?;
+    let asked = word.split_once('/').and_then(|(kind, name)| Some((Kind::of(kind)?, name)));
+    if let Some((kind, name)) = asked.filter(|(kind, name)| is_known(&library, *kind, name)) {
+        return Ok((library, Named { kind, name: name.to_owned() }));
+    }
+    if let Some(kind) = Kind::ALL.into_iter().find(|kind| is_known(&library, *kind, word)) {
+        return Ok((library, Named { kind, name: word.to_owned() }));
+    }
+    if word == Kind::Workspace.name() {
+        return Ok((library, Named { kind: Kind::Workspace, name: String::new() }));
+    }
+    match is_path(word) && asked.is_none() {
+        true => Err(CliError::usage(format!("Cannot read {word}: there is no such file"))),
+        false => known_loop(&library, word).map(|name| (library, Named { kind: Kind::Loop, name })),
+    }
+}
+
+fn is_known(library: &Library, kind: Kind, name: &str) -> bool {
+    match kind {
+        Kind::Loop => library.loops.contains_key(name),
+        Kind::Tool => library.tools.contains_key(name),
+        Kind::Forge => library.forges.contains_key(name),
+        Kind::Preset => library.presets.contains_key(name),
+        Kind::Workspace => false,
+    }
+}
+
 /// A file that gives no loop at all: what is wrong with it stands in the findings.
 fn unreadable(library: &Library, path: &Path) -> CliError {
     let mut findings = library.findings().clone();

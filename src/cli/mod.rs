@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, debug, init, model, new, render, run, schema};
+use command::{check, debug, explain, init, model, new, render, run, schema};
 use error::CliError;
 use output::Output;
 
@@ -66,6 +66,8 @@ enum Command {
     Check(check::Args),
     /// Look into the engine's parts
     Debug(debug::Args),
+    /// Print the effective document: each value with the place that it comes from
+    Explain(explain::Args),
     /// Make a workspace that passes `check` and runs
     Init(init::Args),
     /// Try a model
@@ -97,6 +99,7 @@ pub fn command_line() -> ExitCode {
     let result = match command {
         Command::Check(args) => check::run(&args, &context),
         Command::Debug(args) => debug::run(&args, &context),
+        Command::Explain(args) => explain::run(&args, &context),
         Command::Init(args) => init::run(&args, &context),
         Command::Model(args) => model::run(&args, &context),
         Command::New(args) => new::run(&args, &context),

@@ -1,6 +1,6 @@
 //! `extends`: presets under a document, merged at the level of nodes, so that every value keeps the place it came from.
 
-use crate::diag::{Diagnostic, Diagnostics, Span, codes, did_you_mean, list_words};
+use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes, did_you_mean, list_words};
 use crate::document::Kind;
 use crate::syntax::{Entry, Node, Style, Value};
 
@@ -15,6 +15,17 @@ fn may_extend(kind: Kind) -> bool {
     matches!(kind, Kind::Loop | Kind::Preset)
 }
 
+/// One of the documents that a document consists of, with only what it hands on.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// The preset's name; none for the document itself.
+    pub preset: Option<String>,
+    /// What it says.
+    pub node: Node,
+    /// Its file.
+    pub source: SourceId,
+}
+
 /// All presets that were read, by which `extends` is resolved.
 pub(super) struct Presets<'a> {
     pub(super) docs: &'a [ReadDoc],
@@ -23,19 +34,29 @@ pub(super) struct Presets<'a> {
 impl Presets<'_> {
     /// The document with everything that it extends merged under it. What does not resolve is left out.
     pub(super) fn merged(&self, doc: &ReadDoc, findings: &mut Diagnostics) -> Option<Node> {
-        let node = doc.node.as_ref()?;
-        if !may_extend(doc.kind) || node.get("extends").is_none() {
-            return Some(node.clone());
-        }
-        let mut chain = vec![doc];
-        Some(self.under(node, &mut chain, findings))
+        let layers = self.layers(doc, findings);
+        layers.into_iter().map(|layer| layer.node).reduce(|base, over| merge_documents(&base, &over))
     }
 
-    fn under<'s>(&'s self, node: &Node, chain: &mut Vec<&'s ReadDoc>, findings: &mut Diagnostics) -> Node
-    where
-        Self: 's,
-    {
-        let mut base: Option<Node> = None;
+    /// What the document consists of, the lowest first and the document itself last. What does not resolve is left out.
+    pub(super) fn layers(&self, doc: &ReadDoc, findings: &mut Diagnostics) -> Vec<Layer> {
+        let Some(node) = &doc.node else { return Vec::new() };
+        let mut layers = Vec::new();
+        if may_extend(doc.kind) {
+            self.under(node, &mut vec![doc], findings, &mut layers);
+        }
+        layers.push(Layer { preset: None, node: node.clone(), source: doc.source });
+        layers
+    }
+
+    /// Adds what a document extends.
+    fn under<'s>(
+        &'s self,
+        node: &Node,
+        chain: &mut Vec<&'s ReadDoc>,
+        findings: &mut Diagnostics,
+        layers: &mut Vec<Layer>,
+    ) {
         for (wanted, span) in extended(node) {
             let folder = chain.last().map_or("", |doc| doc.folder.as_str()).to_owned();
             let Some(preset) = self.find(wanted, span, &folder, findings) else { continue };
@@ -49,16 +70,12 @@ impl Presets<'_> {
             }
             let Some(own) = preset.node.as_ref() else { continue };
             chain.push(preset);
-            let whole = self.under(own, chain, findings);
+            self.under(own, chain, findings, layers);
             chain.pop();
-            let handed = whole.entries().iter().filter(|entry| !OWN_KEYS.contains(&&*entry.key)).cloned().collect();
-            let handed = whole.with_entries(handed);
-            base = Some(match base {
-                Some(earlier) => merge_documents(&earlier, &handed),
-                None => handed,
-            });
+            let handed = own.entries().iter().filter(|entry| !OWN_KEYS.contains(&&*entry.key)).cloned().collect();
+            let name = preset.name().map(|(name, _)| name.to_owned()).unwrap_or_default();
+            layers.push(Layer { preset: Some(name), node: own.with_entries(handed), source: preset.source });
         }
-        base.map_or_else(|| node.clone(), |base| merge_documents(&base, node))
     }
 
     /// `preset/NAME`, `NAME`, or a path from the workspace or beside the document.
@@ -117,7 +134,9 @@ fn merge_documents(base: &Node, over: &Node) -> Node {
     merge(&base, &over)
 }
 
-fn with_model_map(node: &Node) -> Node {
+/// The document with `model: NAME` written as `model: { main: NAME }`.
+#[must_use]
+pub fn with_model_map(node: &Node) -> Node {
     let entries = node.entries().iter().map(|entry| match &entry.value.value {
         Value::String(_) if &*entry.key == "model" => wrapped(entry),
         Value::Map(_) if &*entry.key == "model" && entry.value.get("provider").is_some() => wrapped(entry),

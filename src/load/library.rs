@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 
 use super::discover::{documents, find_workspace, says_document};
-use super::extends::Presets;
+use super::extends::{Layer, Presets};
 use super::prompt_files::PromptFiles;
 use super::read::{ReadDoc, read_file, read_given, read_shipped};
 use super::shipped::SHIPPED;
@@ -214,6 +214,14 @@ impl Library {
         let doc = self.docs.iter().find(|doc| doc.source == source)?;
         let (name, _) = doc.name()?;
         Some(DocRef { kind: doc.kind, name: name.to_owned() })
+    }
+
+    /// The documents that a document consists of: what it extends, the lowest first, and itself last.
+    #[must_use]
+    pub fn layers(&self, source: SourceId) -> Vec<Layer> {
+        let doc = self.docs.iter().find(|doc| doc.source == source);
+        // What is wrong was reported when the document was read.
+        doc.map(|doc| Presets { docs: &self.docs }.layers(doc, &mut Diagnostics::new())).unwrap_or_default()
     }
 
     /// Every file that holds a document of the workspace, its own file included; shipped ones are left out.

@@ -7,6 +7,7 @@ mod prompt_files;
 mod read;
 mod shipped;
 
+pub use extends::{Layer, with_model_map};
 pub use library::{Library, Loaded};
 pub use prompt_files::{PromptFile, PromptFileError};
 #[cfg(test)]

@@ -7,6 +7,7 @@ const COMMANDS: &[&[&str]] = &[
     &["check"],
     &["debug"],
     &["debug", "extract"],
+    &["explain"],
     &["init"],
     &["model"],
     &["model", "ask"],

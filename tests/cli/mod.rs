@@ -8,6 +8,7 @@ mod model_ask;
 mod output;
 mod readme;
 mod run;
+mod seeing;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -2,6 +2,7 @@
 
 pub(super) mod check;
 pub(super) mod debug;
+pub(super) mod explain;
 pub(super) mod init;
 pub(super) mod model;
 pub(super) mod new;
