@@ -194,6 +194,27 @@ fn the_commands_on_the_pages_exist_with_their_options() {
     assert!(seen >= 3, "only {seen} commands were found");
 }
 
+/// The page's files, and each of its commands as a shell runs it, one after the other.
+#[cfg(unix)]
+#[test]
+fn the_commands_of_the_page_on_checking_work() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/checking.md")).unwrap();
+    let folder = Folder::new(&[("prompts/a.md.j2", "Sort it.\n")]);
+    for block in blocks(&page).into_iter().filter(|block| block.info == "yaml") {
+        folder.write(&file_name(&block).unwrap(), block.text);
+    }
+    let program = Path::new(env!("CARGO_BIN_EXE_loopwright")).parent().unwrap();
+    let mut seen = 0;
+    for line in blocks(&page).iter().filter(|block| block.info == "sh").flat_map(|block| block.text.lines()) {
+        let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", line]).current_dir(folder.path()).env("PATH", path).output().unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+        seen += 1;
+    }
+    assert!(seen >= 10 && folder.file("findings.sarif").is_file(), "{seen} commands");
+}
+
 #[test]
 fn the_readme_shows_the_two_commands() {
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();

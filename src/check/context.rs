@@ -1,6 +1,6 @@
 //! What a rule works with: the library, the findings, and the files that it reads.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
@@ -58,12 +58,12 @@ pub(super) struct Cx<'a> {
     pub(super) found: &'a mut Diagnostics,
     /// The library's sources, and template files as they are read.
     pub(super) sources: &'a mut SourceMap,
-    files: HashMap<String, SourceId>,
+    files: BTreeMap<String, SourceId>,
 }
 
 impl<'a> Cx<'a> {
     pub(super) fn new(library: &'a Library, sources: &'a mut SourceMap, found: &'a mut Diagnostics) -> Self {
-        Self { library, found, sources, files: HashMap::new() }
+        Self { library, found, sources, files: BTreeMap::new() }
     }
 
     pub(super) fn push(&mut self, finding: Diagnostic) {
@@ -133,6 +133,14 @@ impl<'a> Cx<'a> {
         };
         self.push(finding);
         None
+    }
+
+    /// The template files that were read.
+    pub(super) fn template_files(&self) -> Vec<Text<'static>> {
+        let text = |(name, source): (&String, &SourceId)| {
+            Some(Text::File(name.clone(), self.sources.shared_text(*source)?, *source))
+        };
+        self.files.iter().filter_map(text).collect()
     }
 
     fn text_of(&mut self, file: &PromptFile) -> Text<'static> {

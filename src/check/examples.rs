@@ -64,3 +64,15 @@ fn what_no_example_can_show_has_a_test() {
         assert!(tests.contains(&format!("fn {test}()")), "no test {test}");
     }
 }
+
+/// `## Fix` stands on exactly those pages whose bad example shows a repair.
+#[test]
+fn a_page_says_what_is_repaired() {
+    for info in all().iter().filter(|info| info.tested_by.is_none()) {
+        let page = info.page();
+        let (found, shown) = findings(&page.bad);
+        let own = found.iter().filter(|finding| finding.code == info.code);
+        let repaired = own.filter(|finding| finding.fix.as_ref().is_some_and(|fix| fix.safe)).count() > 0;
+        assert_eq!(repaired, !page.fix.is_empty(), "{}: {shown}", info.code);
+    }
+}

@@ -5,10 +5,12 @@
 
 mod context;
 mod gate;
+mod ignore;
 mod json_schema;
 mod names;
 mod rule;
 mod scope;
+mod severity;
 mod shape;
 mod steps;
 mod targets;
@@ -28,6 +30,7 @@ use crate::load::Library;
 
 use context::Cx;
 use gate::through_gate;
+use ignore::Ignores;
 use rule::RULES;
 use scope::Scope;
 use targets::Selection;
@@ -76,6 +79,19 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
             }
         }
     }
+    let templates = cx.template_files();
+    let mut ignores = Ignores::default();
+    for text in &templates {
+        ignores.in_template(text, &sources);
+    }
+    for source in selection.own(library) {
+        ignores.in_document(source, &sources);
+    }
+    for subject in selection.subjects(library) {
+        ignores.in_texts(subject.node(), &sources);
+    }
+    ignores.apply(&mut found, &sources, true);
+    severity::apply(&library.workspace.doc, &mut found);
     library.sources = sources;
     found.sort(&library.sources);
     found
@@ -92,6 +108,13 @@ pub fn check_template(library: &mut Library, path: &Path, names: &[String]) -> D
             if let Some(text) = cx.template_file(&name, path) {
                 template::check_text(&mut cx, &text, &scope);
             }
+            let templates = cx.template_files();
+            let mut ignores = Ignores::default();
+            for text in &templates {
+                ignores.in_template(text, &sources);
+            }
+            ignores.apply(&mut found, &sources, !names.is_empty());
+            severity::apply(&library.workspace.doc, &mut found);
         }
         None => {
             let source = sources.add(path, "");

@@ -40,6 +40,11 @@ impl Selection {
         self.sources.contains(&source)
     }
 
+    /// The files of the workspace that are checked.
+    pub(super) fn own(&self, library: &Library) -> Vec<SourceId> {
+        library.own_sources().into_iter().filter(|source| self.has(*source)).collect()
+    }
+
     /// Whether a finding is about a file that is checked, or about none.
     pub(super) fn covers(&self, finding: &Diagnostic) -> bool {
         let Some(place) = finding.span else { return true };

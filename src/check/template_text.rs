@@ -31,7 +31,17 @@ struct Tag<'s> {
 
 /// The statements of a template, as far as they can be told apart; those inside `raw` are text.
 fn tags(source: &str) -> Vec<Tag<'_>> {
-    let mut tags = Vec::new();
+    scan(source).0
+}
+
+/// The comments of a template, `{#` and `#}` included.
+pub(super) fn comments(source: &str) -> Vec<Range<usize>> {
+    if source.contains("{#") { scan(source).1 } else { Vec::new() }
+}
+
+/// Statements and comments.
+fn scan(source: &str) -> (Vec<Tag<'_>>, Vec<Range<usize>>) {
+    let (mut tags, mut comments) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(found) = TAG.captures_at(source, at) {
         let Some(whole) = found.get(0) else { break };
@@ -42,6 +52,9 @@ fn tags(source: &str) -> Vec<Tag<'_>> {
         };
         let end = source[whole.end()..].find(close).map_or(source.len(), |end| whole.end() + end + 2);
         at = end.max(whole.end());
+        if close == "#}" {
+            comments.push(whole.start()..end);
+        }
         let Some(name) = found.get(1) else { continue };
         let content = source[name.start()..end].trim_end_matches("%}").trim_end_matches(['-', '+']).trim();
         tags.push(Tag { name: name.as_str(), content, range: whole.start()..end });
@@ -52,7 +65,7 @@ fn tags(source: &str) -> Vec<Tag<'_>> {
             }
         }
     }
-    tags
+    (tags, comments)
 }
 
 /// The outermost of nested loops over constant ranges that together run more often than a template may.
@@ -104,6 +117,13 @@ mod tests {
         assert!(out_of_fuel("{% for i in range(9999) %}{% endfor %}{% for j in range(9999) %}x{% endfor %}").is_none());
         assert!(out_of_fuel("{% for i in range(0, 300000) %}x{% endfor %}").is_some());
         assert!(out_of_fuel("{% for i in range(n) %}x{% endfor %}").is_none());
+    }
+
+    #[test]
+    fn comments_are_not_found_in_raw_text() {
+        let source = "a {# one #} {% raw %}{# text #}{% endraw %} {{ '{# text #}' }} {# two";
+        let found: Vec<&str> = comments(source).into_iter().map(|range| &source[range]).collect();
+        assert_eq!(found, ["{# one #}", "{# two"]);
     }
 
     #[test]

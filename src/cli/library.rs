@@ -8,28 +8,34 @@ use super::output::Output;
 use crate::check::{Options, Targets, check};
 use crate::diag::{Severity, SourceId, did_you_mean, list_words, render};
 use crate::document::Kind;
-use crate::load::Library;
+use crate::load::{Library, Overlay};
 
 /// The loop that runs when none is named.
 pub(super) const DEFAULT_LOOP: &str = "default";
 
 /// Opens the workspace: `--workspace`, else the nearest one upward from `near`, else from the working folder.
 pub(super) fn open(context: &Context, near: Option<&Path>) -> Result<Library, CliError> {
+    open_with(context, near, &Overlay::default())
+}
+
+/// The same with texts that stand before the files of their paths.
+pub(super) fn open_with(context: &Context, near: Option<&Path>, overlay: &Overlay) -> Result<Library, CliError> {
+    let open = |start: &Path| Library::open_with(start, overlay.clone()).0;
     if let Some(folder) = &context.workspace {
         if !folder.is_dir() {
             return Err(CliError::usage(format!("--workspace: {} is not a folder", folder.display())));
         }
-        return Ok(Library::open(folder).0);
+        return Ok(open(folder));
     }
     if let Some(near) = near {
-        let (library, _) = Library::open(near);
+        let library = open(near);
         if library.workspace.source != SourceId::NONE {
             return Ok(library);
         }
     }
     let here =
         std::env::current_dir().map_err(|error| CliError::usage(format!("Cannot tell the working folder: {error}")))?;
-    Ok(Library::open(&here).0)
+    Ok(open(&here))
 }
 
 /// Whether a word on the command line means a file rather than a name.

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 pub use codes::Code;
 pub use source_map::{SourceId, SourceMap, Span};
-pub use suggest::{did_you_mean, list_words};
+pub use suggest::{did_you_mean, list_words, only_near};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -41,6 +41,8 @@ pub struct Fix {
     pub span: Span,
     /// What to write there.
     pub replacement: String,
+    /// Whether it surely keeps what the author means, so that `check --fix` may apply it.
+    pub safe: bool,
 }
 
 /// One finding about a document.
@@ -116,10 +118,17 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the edit that repairs the finding.
+    /// Adds an edit that probably repairs the finding.
     #[must_use]
     pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
-        self.fix = Some(Fix { span, replacement: replacement.into() });
+        self.fix = Some(Fix { span, replacement: replacement.into(), safe: false });
+        self
+    }
+
+    /// Adds the edit that surely repairs the finding.
+    #[must_use]
+    pub fn safe_fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.fix = Some(Fix { span, replacement: replacement.into(), safe: true });
         self
     }
 }

@@ -10,25 +10,40 @@ pub fn did_you_mean<'a, S>(word: &str, candidates: impl IntoIterator<Item = &'a 
 where
     S: AsRef<str> + ?Sized + 'a,
 {
-    let folded = fold(word);
+    let near = near(&fold(word), candidates);
+    near.into_iter().min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
+}
+
+/// The candidate that is near enough, if it is the only one: what may be written without asking.
+pub fn only_near<'a, S>(word: &str, candidates: impl IntoIterator<Item = &'a S>) -> Option<&'a str>
+where
+    S: AsRef<str> + ?Sized + 'a,
+{
+    match near(&fold(word), candidates)[..] {
+        [(_, only)] => Some(only),
+        _ => None,
+    }
+}
+
+/// The candidates that are near enough, each with its distance.
+fn near<'a, S>(folded: &str, candidates: impl IntoIterator<Item = &'a S>) -> Vec<(usize, &'a str)>
+where
+    S: AsRef<str> + ?Sized + 'a,
+{
     let length = folded.chars().count();
     let limit = 1 + length / 4;
-    let mut best: Option<(usize, &'a str)> = None;
-    for candidate in candidates {
+    let distance = |candidate: &'a S| {
         let candidate = candidate.as_ref();
         let other = fold(candidate);
         let other_length = other.chars().count();
         if length.abs_diff(other_length) > limit {
-            continue;
+            return None;
         }
-        let distance = strsim::damerau_levenshtein(&folded, &other);
+        let distance = strsim::damerau_levenshtein(folded, &other);
         // A word whose every letter had to change is no suggestion, however short it is.
-        let near = distance <= limit && distance < length.max(other_length);
-        if near && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate)
+        (distance <= limit && distance < length.max(other_length)).then_some((distance, candidate))
+    };
+    candidates.into_iter().filter_map(distance).collect()
 }
 
 /// Words in backticks, each once, separated by commas, cut after twelve.
@@ -67,6 +82,13 @@ mod tests {
         ] {
             assert_eq!(did_you_mean(word, &keys), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn a_word_near_two_is_not_certain() {
+        assert_eq!(only_near("max_iteratons", &["max_iterations", "max_tokens"]), Some("max_iterations"));
+        assert_eq!(only_near("colour", &["collar", "color"]), None);
+        assert_eq!(only_near("zebra", &["collar", "color"]), None);
     }
 
     #[test]

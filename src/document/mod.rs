@@ -22,7 +22,7 @@ pub use params::Params;
 pub use section::{Tier, Trust};
 pub use step::{OnError, STEP_KEYS, Step, StepKeys, Then};
 pub use value::{Duration, Templated, TextSource, is_template};
-pub use workspace::{Decision, PolicyRule, PresetDoc, WorkspaceDoc};
+pub use workspace::{CheckLevel, Decision, PolicyRule, PresetDoc, WorkspaceDoc};
 
 /// The kinds of document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer};
 use super::loop_doc::{Allow, Extends, Limits, ModelChoice};
 use super::mechanisms::Mechanisms;
 use super::value::Duration;
+use crate::diag::codes;
 use crate::syntax::{Raw, Spanned, Value, decode_within};
 
 /// `loopwright.yaml`: what all loops of a folder share.
@@ -41,6 +42,10 @@ pub struct WorkspaceDoc {
     pub env: Vec<Spanned<String>>,
     /// How failed model calls are tried again.
     pub retry: RetryDoc,
+    /// What `check` makes of its findings, by their codes: `off`, `info`, `warning` or `error`. What keeps a document from
+    /// being used stays an error.
+    #[schemars(extend("propertyNames" = code_names(), "examples" = [{ "endless-loop": "error", "unused-anchor": "off" }]))]
+    pub checks: IndexMap<String, CheckLevel>,
     /// Data of your own, which templates read as `workspace.vars`.
     pub vars: serde_json::Map<String, serde_json::Value>,
 }
@@ -52,6 +57,26 @@ pub enum WorkspaceKind {
     /// A workspace.
     #[default]
     Workspace,
+}
+
+/// What keys `checks` may have, for editors.
+fn code_names() -> serde_json::Value {
+    let names: Vec<&str> = codes::all().iter().map(|info| info.code.as_str()).collect();
+    serde_json::json!({ "enum": names })
+}
+
+/// What `check` makes of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckLevel {
+    /// It is not reported.
+    Off,
+    /// It is worth knowing.
+    Info,
+    /// It is probably a mistake.
+    Warning,
+    /// It fails the check and keeps the document from running.
+    Error,
 }
 
 /// A model: `provider` says who decodes the other keys.

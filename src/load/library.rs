@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::discover::{documents, find_workspace, says_document};
 use super::extends::{Layer, Presets};
+use super::overlay::Overlay;
 use super::prompt_files::PromptFiles;
 use super::read::{ReadDoc, read_file, read_given, read_shipped};
 use super::shipped::SHIPPED;
@@ -78,6 +79,7 @@ pub struct Library {
     /// Template files.
     pub files: PromptFiles,
     shown_root: PathBuf,
+    overlay: Overlay,
     docs: Vec<ReadDoc>,
     passed_over: usize,
     /// Files that were read, by their real paths.
@@ -92,13 +94,19 @@ impl Library {
     /// can be understood.
     #[must_use]
     pub fn open(start: &Path) -> (Self, Diagnostics) {
+        Self::open_with(start, Overlay::default())
+    }
+
+    /// The same with texts that stand before the files of their paths.
+    #[must_use]
+    pub(crate) fn open_with(start: &Path, overlay: Overlay) -> (Self, Diagnostics) {
         let start = absolute(start);
         let start = if start.is_file() { start.parent().unwrap_or(&start).to_owned() } else { start };
         let (root, files) = find_workspace(&start).unwrap_or((start, Vec::new()));
         let mut sources = SourceMap::new();
         let mut findings = Diagnostics::new();
         let shown_root = shown(&root);
-        let workspace = read_workspace(&root, &shown_root, &files, &mut sources, &mut findings);
+        let workspace = read_workspace(&root, &shown_root, (&files, &overlay), &mut sources, &mut findings);
         let own = files.first().and_then(|file| std::fs::canonicalize(file).ok());
         let known = own.into_iter().map(|file| (file, workspace.source)).collect();
         let folders = workspace.doc.paths.prompts.iter().map(|path| plain(&path.value)).collect();
@@ -113,6 +121,7 @@ impl Library {
             presets: IndexMap::new(),
             unusable: Vec::new(),
             shown_root,
+            overlay,
             docs: Vec::new(),
             passed_over: 0,
             known,
@@ -258,7 +267,11 @@ impl Library {
         }
         let root = std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
         let folder = real.parent().and_then(|folder| folder.strip_prefix(&root).ok()).map(slashed).unwrap_or_default();
-        let doc = read_file(file, shown, folder, None, &mut self.sources, &mut self.findings);
+        let (sources, findings) = (&mut self.sources, &mut self.findings);
+        let doc = match self.overlay.get(&real) {
+            Some(text) => read_given(text.as_bytes(), shown, folder, None, sources, findings),
+            None => read_file(file, shown, folder, None, sources, findings),
+        };
         let source = doc.source;
         self.known.insert(real, source);
         self.docs.push(doc);
@@ -385,7 +398,7 @@ impl Admission<'_> {
 fn read_workspace(
     root: &Path,
     shown_root: &Path,
-    files: &[PathBuf],
+    (files, overlay): (&[PathBuf], &Overlay),
     sources: &mut SourceMap,
     findings: &mut Diagnostics,
 ) -> Loaded<WorkspaceDoc> {
@@ -400,7 +413,11 @@ fn read_workspace(
     };
     let Some(file) = files.first() else { return loaded };
     loaded.path = shown_root.join(file.strip_prefix(root).unwrap_or(file));
-    let read = read_file(file, &loaded.path, String::new(), Some(Kind::Workspace), sources, findings);
+    let kind = Some(Kind::Workspace);
+    let read = match std::fs::canonicalize(file).ok().and_then(|real| overlay.get(&real)) {
+        Some(text) => read_given(text.as_bytes(), &loaded.path, String::new(), kind, sources, findings),
+        None => read_file(file, &loaded.path, String::new(), kind, sources, findings),
+    };
     loaded.source = read.source;
     if let Some(second) = files.get(1) {
         let message = format!("the workspace has two files: this one and `{}`", second.display());

@@ -3,12 +3,14 @@
 mod discover;
 mod extends;
 mod library;
+mod overlay;
 mod prompt_files;
 mod read;
 mod shipped;
 
 pub use extends::{Layer, with_model_map};
 pub use library::{Library, Loaded};
+pub use overlay::Overlay;
 pub use prompt_files::{PromptFile, PromptFileError};
 #[cfg(test)]
 pub use shipped::SHIPPED;

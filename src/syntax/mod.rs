@@ -1,5 +1,6 @@
 //! Text to a spanned tree: YAML and TOML become the same [`Node`], and a node becomes a type.
 
+mod comments;
 mod decode;
 mod encoding;
 mod node;
@@ -10,6 +11,7 @@ mod yaml;
 
 use std::path::Path;
 
+pub use comments::comments;
 pub use decode::{decode, decode_partial, decode_within};
 pub use encoding::{add_source, read_text};
 pub use node::{Entry, Node, Style, Value};

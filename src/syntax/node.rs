@@ -253,7 +253,7 @@ impl Node {
                 diagnostics.push(
                     Diagnostic::warning(code, self.span, format!("`{text}` is read as a text"))
                         .help(help)
-                        .fix(self.span, format!("\"{text}\"")),
+                        .safe_fix(self.span, format!("\"{text}\"")),
                 );
             }
             _ => {}

@@ -47,6 +47,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "policy", run: policy::check },
     Rule { name: "references", run: references::check },
     Rule { name: "sections", run: sections::check },
+    Rule { name: "severity", run: crate::check::severity::check },
     Rule { name: "state", run: state::check },
     Rule { name: "templates", run: templates::check },
     Rule { name: "verbs", run: verbs::check },

@@ -97,7 +97,7 @@ codes! {
     ///     description: Look at the notes.
     ///     do: [{ tool: { use: read_file, params: { path: notes.md } } }]
     /// ```
-    MISSING_PARAM = "missing-param", Error;
+    MISSING_PARAM = "missing-param", Error adjustable;
 
     /// An action says that it replaces a built-in one, and there is none of that name.
     ///
@@ -120,7 +120,7 @@ codes! {
     /// actions:
     ///   close: { description: Close a ticket., then: exit }
     /// ```
-    NEEDLESS_OVERRIDE = "needless-override", Error;
+    NEEDLESS_OVERRIDE = "needless-override", Error adjustable;
 
     /// A parameter that the action does not declare.
     ///

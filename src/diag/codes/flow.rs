@@ -139,7 +139,7 @@ codes! {
     ///       - feedback: Some are open.
     /// state: { open: [] }
     /// ```
-    UNREACHABLE_STEP = "unreachable-step", Error;
+    UNREACHABLE_STEP = "unreachable-step", Error adjustable;
 
     /// A step's verb that does not exist.
     ///

@@ -2,7 +2,7 @@
 //!
 //! To add a code, add a row to the table of its family: the doc comment is its page. The first line is the summary;
 //! the explanation follows, then `## Bad` and `## Good` with an example each, which a test gives to the checker, and
-//! `## Fix` where `check --fix` repairs it. `yaml loops/a.yaml` after a fence names the example's file.
+//! `## Fix` where `check --fix` repairs it. An error that does not keep a document from being used is `Error adjustable`. `yaml loops/a.yaml` after a fence names the example's file.
 
 mod page;
 
@@ -10,7 +10,9 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use super::Severity;
-pub use page::{File, Page};
+#[cfg(test)]
+pub use page::File;
+pub use page::Page;
 
 /// The name of a kind of finding, such as `duplicate-key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
@@ -44,6 +46,9 @@ pub struct CodeInfo {
     pub severity: Severity,
     /// Its page, as it was written: see [`CodeInfo::page`].
     text: &'static str,
+    /// Whether the workspace may give it another severity, or a comment switch it off: what keeps a document from being used
+    /// at all stays an error.
+    pub adjustable: bool,
     /// The test that shows it, where no text of a document can; such a page has no examples.
     pub tested_by: Option<&'static str>,
 }
@@ -78,7 +83,7 @@ pub fn find(name: &str) -> Option<&'static CodeInfo> {
 
 /// Declares codes: for each a constant, and a row of the family's table.
 macro_rules! codes {
-    ($($(#[doc = $page:literal])+ $name:ident = $code:literal, $severity:ident $(, tested_by $test:literal)?;)+) => {
+    ($($(#[doc = $page:literal])+ $name:ident = $code:literal, $severity:ident $($adjustable:ident)? $(, tested_by $test:literal)?;)+) => {
         use super::{Code, CodeInfo};
         use crate::diag::Severity;
 
@@ -89,9 +94,13 @@ macro_rules! codes {
             code: $name,
             severity: Severity::$severity,
             text: concat!($($page, "\n"),+),
+            adjustable: codes!(? $severity $($adjustable)?),
             tested_by: codes!(@ $($test)?),
         },)+];
     };
+    (? Error) => { false };
+    (? Error adjustable) => { true };
+    (? $severity:ident) => { true };
     (@ $test:literal) => { Some($test) };
     (@) => { None };
 }
@@ -105,7 +114,7 @@ macro_rules! families {
     };
 }
 
-families!(actions, documents, files, flow, references, safety, shape, templates, toml, values, yaml);
+families!(actions, comments, documents, files, flow, references, safety, shape, templates, toml, values, yaml);
 
 #[cfg(test)]
 mod tests {

@@ -60,6 +60,30 @@ impl Page {
         }
         page
     }
+
+    /// The page as Markdown, without the summary.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("{}\n", self.explanation);
+        if !self.fix.is_empty() {
+            text.push_str(&format!("\n`check --fix` repairs it: {}\n", self.fix));
+        }
+        for (title, files) in self.examples() {
+            text.push_str(&format!("\n{title}:\n"));
+            for file in files {
+                if files.len() > 1 {
+                    text.push_str(&format!("\n`{}`:\n", file.path));
+                }
+                text.push_str(&format!("\n```{}\n{}```\n", file.language, file.text));
+            }
+        }
+        text
+    }
+
+    /// The examples, each with what is said about it; none for a code that no text shows.
+    pub fn examples(&self) -> impl Iterator<Item = (&'static str, &[File])> {
+        let both = [("This is found", self.bad.as_slice()), ("This is not", self.good.as_slice())];
+        both.into_iter().filter(|(_, files)| !files.is_empty())
+    }
 }
 
 /// A file by what stands after its fence: the language, and a path where it matters.

@@ -106,6 +106,10 @@ codes! {
     /// prompt: { instruction: Sort the tickets. }
     /// limits: { max_iterations: 5 }
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// the key is corrected when only one known key is near and it is not there yet.
     UNKNOWN_KEY = "unknown-key", Error;
 
     /// A word that is not one of the words allowed here.
@@ -142,7 +146,7 @@ codes! {
     /// ```yaml
     /// name: triage
     /// prompt: { instruction: Sort the tickets. }
-    /// limits: { max_iterations: many }
+    /// limits: { max_iterations: "50" }
     /// ```
     ///
     /// ## Good
@@ -152,5 +156,9 @@ codes! {
     /// prompt: { instruction: Sort the tickets. }
     /// limits: { max_iterations: 50 }
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// a number in quotes loses them, and `yes` or `off` become `true` or `false`, where the key wants that.
     WRONG_TYPE = "wrong-type", Error;
 }

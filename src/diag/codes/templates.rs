@@ -86,7 +86,7 @@ codes! {
     /// ```jinja
     /// {% for row in range(9) %}{% for column in range(9) %}{{ row * column }} {% endfor %}{% endfor %}
     /// ```
-    TEMPLATE_OUT_OF_FUEL = "template-out-of-fuel", Error;
+    TEMPLATE_OUT_OF_FUEL = "template-out-of-fuel", Error adjustable;
 
     /// A template names a file outside the workspace.
     ///
@@ -161,7 +161,7 @@ codes! {
     /// ```jinja
     /// Sort this: {{ input }}
     /// ```
-    UNDEFINED_VARIABLE = "undefined-variable", Error;
+    UNDEFINED_VARIABLE = "undefined-variable", Error adjustable;
 
     /// A filter that does not exist.
     ///

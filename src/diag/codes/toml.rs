@@ -21,6 +21,10 @@ codes! {
     /// prompt.instruction = "Sort the tickets."
     /// state.since = "2026-01-31"
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// the value is put in quotes.
     TOML_DATETIME = "toml-datetime", Error;
 
     /// The file is not valid TOML.

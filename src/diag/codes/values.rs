@@ -47,6 +47,10 @@ codes! {
     /// prompt: { instruction: Sort the tickets. }
     /// limits: { max_total_tokens: 1000000 }
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// the number is written as a whole one.
     FLOAT_FOR_INTEGER = "float-for-integer", Warning;
 
     /// Infinity and not-a-number cannot be used.

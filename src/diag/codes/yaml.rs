@@ -54,6 +54,10 @@ codes! {
     /// state:
     ///   country: "NO"
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// the word is put in quotes, since it is read as a text.
     AMBIGUOUS_BOOLEAN = "ambiguous-boolean", Warning;
 
     /// A number that readers of YAML understand differently, or that loses what was written.
@@ -68,6 +72,7 @@ codes! {
     /// prompt: { instruction: Sort the tickets. }
     /// state:
     ///   version: 1.10
+    ///   queue: 012
     /// ```
     ///
     /// ## Good
@@ -77,7 +82,12 @@ codes! {
     /// prompt: { instruction: Sort the tickets. }
     /// state:
     ///   version: "1.10"
+    ///   queue: "012"
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// a number with leading zeros is put in quotes where it is read as a text, and loses the zeros where a number is wanted.
     AMBIGUOUS_NUMBER = "ambiguous-number", Warning;
 
     /// A `#` cuts off what looks like a part of the text.
@@ -204,6 +214,10 @@ codes! {
     /// prompt:
     ///   instruction: "{{ input }}"
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// the value is put in quotes.
     TEMPLATE_UNQUOTED = "template-unquoted", Error;
 
     /// A YAML tag that is not understood.
@@ -238,7 +252,8 @@ codes! {
     /// ```yaml
     /// name: triage
     /// description: &Co sorts tickets.
-    /// prompt: { instruction: Sort the tickets. }
+    /// prompt: &prompt
+    ///   instruction: Sort the tickets.
     /// ```
     ///
     /// ## Good
@@ -246,8 +261,13 @@ codes! {
     /// ```yaml
     /// name: triage
     /// description: "&Co sorts tickets."
-    /// prompt: { instruction: Sort the tickets. }
+    /// prompt:
+    ///   instruction: Sort the tickets.
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// the anchor is removed, unless it may be the beginning of a text.
     UNUSED_ANCHOR = "unused-anchor", Warning;
 
     /// The file is not valid YAML.
@@ -292,5 +312,9 @@ codes! {
     /// prompt:
     ///   instruction: Sort the tickets.
     /// ```
+    ///
+    /// ## Fix
+    ///
+    /// each tab becomes two spaces, where that gives the file a meaning.
     YAML_TAB = "yaml-tab", Error;
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Diagnostic, SourceMap};
+use crate::diag::Fix;
 
 #[derive(Serialize)]
 struct Row<'a> {
@@ -15,7 +16,19 @@ struct Row<'a> {
     severity: &'a str,
     message: &'a str,
     help: Option<&'a str>,
+    fix: Option<Vec<Edit<'a>>>,
     related: Vec<Related<'a>>,
+}
+
+#[derive(Serialize)]
+struct Edit<'a> {
+    file: String,
+    line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
+    text: &'a str,
+    safe: bool,
 }
 
 #[derive(Serialize)]
@@ -27,7 +40,9 @@ struct Related<'a> {
 }
 
 /// An array of objects with `file`, `line`, `column`, `end_line`, `end_column`, `code`, `severity`,
-/// `message`, `help` and `related`; places are null for a finding that has none.
+/// `message`, `help`, `fix` and `related`; places are null for a finding that has none.
+///
+/// `fix` is null or a list of edits: a place, the `text` to write there, and whether `check --fix` would do it (`safe`).
 pub fn json(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
     let rows: Vec<Row<'_>> = diagnostics.iter().map(|d| row(d, sources)).collect();
     // Strings, numbers and nulls always serialize.
@@ -48,6 +63,7 @@ fn row<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Row<'a> {
         severity: diagnostic.severity.as_str(),
         message: &diagnostic.message,
         help: diagnostic.help.as_deref(),
+        fix: diagnostic.fix.as_ref().map(|fix| vec![edit(fix, sources)]),
         related: diagnostic
             .labels
             .iter()
@@ -61,5 +77,18 @@ fn row<'a>(diagnostic: &'a Diagnostic, sources: &SourceMap) -> Row<'a> {
                 }
             })
             .collect(),
+    }
+}
+
+fn edit<'a>(fix: &'a Fix, sources: &SourceMap) -> Edit<'a> {
+    let region = sources.line_col(fix.span);
+    Edit {
+        file: sources.path(fix.span.source).display().to_string(),
+        line: region.start.line,
+        column: region.start.column,
+        end_line: region.end.line,
+        end_column: region.end.column,
+        text: &fix.replacement,
+        safe: fix.safe,
     }
 }

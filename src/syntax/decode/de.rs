@@ -5,8 +5,8 @@ use serde::de::{DeserializeSeed, Deserializer, Visitor};
 use super::access::{EnumOf, MapOf, SeqOf};
 use super::context::{self, Enclosing};
 use super::{DecodeError, words};
-use crate::diag::{Diagnostic, Severity, Span, codes};
-use crate::syntax::{Node, Style, Value};
+use crate::diag::{Diagnostic, Span, codes, only_near};
+use crate::syntax::{Entry, Node, Style, Value};
 
 /// Whole numbers up to here are exact as decimals.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -58,15 +58,13 @@ impl<'a> NodeDeserializer<'a> {
             let message = format!("the number `{}` has leading zeros", words::shorten(text));
             let octal =
                 format!("write `{written}`; some readers of YAML take leading zeros for octal, which is written `0o…`");
-            return DecodeError::new(codes::AMBIGUOUS_NUMBER, message)
-                .help(Some(octal))
-                .rewrite(self.node, Some(written));
+            return DecodeError::new(codes::AMBIGUOUS_NUMBER, message).help(Some(octal)).rewrite(self.node, written);
         }
         let help = match self.node.style {
             Style::Quoted => format!("write `{written}` without quotes"),
             _ => format!("write `{written}`"),
         };
-        error.help(Some(help)).rewrite(self.node, Some(written))
+        error.help(Some(help)).rewrite(self.node, written)
     }
 
     fn integer<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
@@ -88,14 +86,9 @@ impl<'a> NodeDeserializer<'a> {
             return;
         }
         context::notice(
-            Diagnostic::new(
-                Severity::Warning,
-                codes::FLOAT_FOR_INTEGER,
-                self.node.span,
-                "an integer is written as a decimal",
-            )
-            .help(format!("write `{whole}`"))
-            .fix(self.node.span, whole.to_string()),
+            Diagnostic::warning(codes::FLOAT_FOR_INTEGER, self.node.span, "an integer is written as a decimal")
+                .help(format!("write `{whole}`"))
+                .safe_fix(self.node.span, whole.to_string()),
         );
     }
 
@@ -127,7 +120,7 @@ impl<'a> NodeDeserializer<'a> {
         let error = self.wrong("true or false");
         Err(match words::boolean_word(self.node) {
             Some(meant) => {
-                error.help(Some(format!("write `{meant}`, without quotes"))).rewrite(self.node, Some(meant.to_string()))
+                error.help(Some(format!("write `{meant}`, without quotes"))).rewrite(self.node, meant.to_string())
             }
             None => error,
         })
@@ -174,9 +167,19 @@ impl<'a> NodeDeserializer<'a> {
                     help = self.outside_help(&entry.key, table);
                 }
             }
-            let span = Some(entry.key_span).filter(|span| !span.is_none());
-            context::notice(Diagnostic::new(Severity::Error, codes::UNKNOWN_KEY, span, message).help(help));
+            let mut finding = Diagnostic::error(codes::UNKNOWN_KEY, entry.key_span, message);
+            if let Some(meant) = self.surely_meant(entry, fields).filter(|meant| help.contains(meant)) {
+                finding = finding.safe_fix(entry.key_span, meant);
+            }
+            context::notice(finding.help(help));
         }
+    }
+
+    /// The key that was meant, if no other is near, it is not there already, and the wrong one is written without quotes.
+    fn surely_meant<'f>(self, entry: &Entry, fields: &[&'f str]) -> Option<&'f str> {
+        let meant = only_near(&entry.key, fields.iter().copied())?;
+        let is_bare = (entry.key_span.end - entry.key_span.start) as usize == entry.key.len();
+        (is_bare && !entry.key_span.is_none() && self.node.get(meant).is_none()).then_some(meant)
     }
 
     /// The key belongs to a map around this one: in YAML its indentation is wrong, in TOML its order.

@@ -44,9 +44,15 @@ impl DecodeError {
     }
 
     /// Says how to write it; the place must be the whole node.
-    pub(super) fn rewrite(mut self, node: &Node, replacement: Option<String>) -> Self {
-        if let Some(replacement) = replacement.filter(|_| !node.span.is_none()) {
-            self.0.diagnostic = self.0.diagnostic.fix(node.span, replacement);
+    pub(super) fn rewrite(mut self, node: &Node, replacement: String) -> Self {
+        if !node.span.is_none() {
+            // A comma or a space between digits may stand for something else.
+            let is_certain = !node.as_str().is_some_and(|text| text.contains([',', ' ']));
+            let finding = self.0.diagnostic.clone();
+            self.0.diagnostic = match is_certain {
+                true => finding.safe_fix(node.span, replacement),
+                false => finding.fix(node.span, replacement),
+            };
         }
         self
     }

@@ -219,7 +219,7 @@ impl<'a> Scene<'a> {
         Some(
             Diagnostic::error(codes::TEMPLATE_UNQUOTED, span, "a template needs quotes")
                 .help(format!("put the value in quotes: {quoted}"))
-                .fix(span, quoted),
+                .safe_fix(span, quoted),
         )
     }
 

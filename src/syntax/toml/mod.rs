@@ -85,7 +85,7 @@ impl Reader<'_> {
                 self.found.push(
                     Diagnostic::error(codes::TOML_DATETIME, span, "dates and times must be quoted")
                         .help(format!("write `\"{written}\"`"))
-                        .fix(span, format!("\"{written}\"")),
+                        .safe_fix(span, format!("\"{written}\"")),
                 );
                 plain(Value::String(written.into()))
             }

@@ -67,14 +67,24 @@ impl Builder<'_> {
         let mut unused: Vec<&Anchor> = self.anchors.values().filter(|a| !a.used).collect();
         unused.sort_by_key(|anchor| anchor.span);
         for anchor in unused {
-            self.diagnostics.push(
-                Diagnostic::warning(
-                    codes::UNUSED_ANCHOR,
-                    anchor.span,
-                    format!("the anchor `&{}` is never used", anchor.name),
-                )
-                .help("put the value in quotes if its text begins with `&`; else remove the anchor"),
-            );
+            let message = format!("the anchor `&{}` is never used", anchor.name);
+            let finding = Diagnostic::warning(codes::UNUSED_ANCHOR, anchor.span, message)
+                .help("put the value in quotes if its text begins with `&`; else remove the anchor");
+            let (span, is_certain) = removal(self.text, anchor.span);
+            self.diagnostics.push(if is_certain { finding.safe_fix(span, "") } else { finding.fix(span, "") });
         }
     }
+}
+
+/// What to take away with an anchor, and whether it surely is one: `&Co sells` may be a text.
+fn removal(text: &str, anchor: Span) -> (Span, bool) {
+    let (before, after) = (&text[..anchor.start as usize], &text[anchor.end as usize..]);
+    let spaces = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    let rest = after.trim_start_matches([' ', '\t']);
+    if rest.is_empty() || rest.starts_with(['\n', '\r']) {
+        let start = anchor.start - spaces(before.len() - before.trim_end_matches([' ', '\t']).len());
+        return (Span::new(anchor.source, start, anchor.end), true);
+    }
+    let end = anchor.end + spaces(after.len() - rest.len());
+    (Span::new(anchor.source, anchor.start, end), rest.starts_with(['[', '{', '"', '\'', '|', '>']))
 }

@@ -46,7 +46,7 @@ pub(super) fn unquoted_template(source: SourceId, text: &str, start: usize, diag
         span,
         "a template at the start of a value needs quotes, because YAML reads `{` as a map",
     );
-    diagnostics.push(finding.help(format!("put the value in quotes: {quoted}")).fix(span, quoted));
+    diagnostics.push(finding.help(format!("put the value in quotes: {quoted}")).safe_fix(span, quoted));
 }
 
 /// A syntax error and what is around it.
@@ -268,8 +268,11 @@ impl Scene<'_> {
         if place.is_none() && !about_tabs {
             return None;
         }
-        let finding =
-            Diagnostic::error(codes::YAML_TAB, place.unwrap_or_else(|| self.here()), "a tab is used for indentation");
+        let finding = |place| Diagnostic::error(codes::YAML_TAB, place, "a tab is used for indentation");
+        let finding = match place {
+            Some(place) => finding(place).safe_fix(place, "  ".repeat((place.end - place.start) as usize)),
+            None => finding(self.here()),
+        };
         Some(finding.help("indent with spaces"))
     }
 

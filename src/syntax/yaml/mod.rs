@@ -178,7 +178,9 @@ impl Builder<'_> {
             let at = |offset: usize| u32::try_from(line + offset).unwrap_or(u32::MAX);
             let place = Span::new(self.source, at(tab), at(tab + 1));
             self.diagnostics.push(
-                Diagnostic::error(codes::YAML_TAB, place, "a tab is used for indentation").help("indent with spaces"),
+                Diagnostic::error(codes::YAML_TAB, place, "a tab is used for indentation")
+                    .help("indent with spaces")
+                    .safe_fix(place, "  "),
             );
         }
     }
