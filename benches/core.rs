@@ -49,3 +49,27 @@ fn run_log_analyze_from_its_script(bencher: divan::Bencher<'_, '_>) {
         assert_eq!(outcome.exit_code, 0, "{outcome:?}");
     });
 }
+
+/// One more record for the spin detector, at a history of 1,000.
+#[divan::bench]
+fn observe_a_record_after_a_thousand(bencher: divan::Bencher<'_, '_>) {
+    use loopwright::spin::{Detector, Record, Rules};
+    let record = |n: usize| {
+        let arguments =
+            serde_json::json!({ "path": format!("src/part_{}.rs", n % 97), "offset": n % 7 * 40, "limit": 40 });
+        Record::call(
+            "read_file",
+            arguments,
+            format!("fn part_{n}() {{\n    // {}\n}}\n", "words of the file ".repeat(10)),
+        )
+    };
+    let mut detector = Detector::new(&Rules::default());
+    (0..1000).for_each(|n| drop(detector.observe(&record(n))));
+    let mut next = 1000;
+    bencher
+        .with_inputs(|| {
+            next += 1;
+            record(next)
+        })
+        .bench_local_values(|record| detector.observe(&record));
+}

@@ -30,6 +30,7 @@ mod explain;
 #[doc(hidden)]
 pub mod fuzzing;
 mod load;
+mod mechanism;
 mod model;
 mod policy;
 mod prompt;
@@ -49,5 +50,6 @@ pub use engine::{
     Asker, Cancel, Engine, EngineBuilder, EngineError, ModelSpec, NoAsker, Outcome, RenderedPrompt, RunRequest,
 };
 pub use load::Library;
+pub use mechanism::spin;
 pub use model::Protocol;
 pub use tool::NativeTool;

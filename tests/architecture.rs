@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("prompt", Only(&["document", "template", "state", "model", "event"])),
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
+    ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
     ("schema", AllBut(&["explain", "check", "engine", "report", "cli"])),
     // `schema` for the engine's defaults.
     ("explain", Only(&["diag", "syntax", "document", "load", "schema"])),

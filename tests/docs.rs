@@ -177,7 +177,7 @@ fn the_commands_on_the_pages_exist_with_their_options() {
             let words: Vec<&str> = command.split_whitespace().collect();
             let Some(first) = words.first().filter(|word| word.starts_with(char::is_lowercase)) else { continue };
             // `debug extract`, `model ask`: the second word is a command too.
-            let group = matches!(*first, "debug" | "model");
+            let group = matches!(*first, "debug" | "model" | "tune");
             let names: Vec<&str> = words.iter().take(if group { 2 } else { 1 }).copied().collect();
             let help = help_of.entry(names.join(" ")).or_insert_with(|| {
                 let done = folder.run(&[names.as_slice(), &["--help"]].concat());
@@ -238,4 +238,17 @@ fn links_between_pages_lead_to_files() {
             assert!(path.parent().unwrap().join(file).exists(), "{}: the link to {target} is dead", path.display());
         }
     }
+}
+
+#[test]
+fn the_page_on_spin_detection_shows_what_the_command_prints() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/spin.md")).unwrap();
+    let block = |info: &str| blocks(&text).into_iter().find(|block| block.info == info).unwrap().text;
+    let folder = Folder::new(&[("histories.json", &block("json")), ("loops/patient.yaml", &block("yaml"))]);
+    let shown = block("console");
+    let (command, output) = shown.split_once('\n').unwrap();
+    assert_eq!(command, "$ loopwright tune spin histories.json");
+    assert_eq!(folder.run(&["tune", "spin", "histories.json"]).exits(0).stdout, output);
+    let patient = folder.run(&["tune", "spin", "histories.json", "--settings", "patient"]).exits(0).stdout;
+    assert!(patient.ends_with("0 of 2 histories spin\n"), "{patient}");
 }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, debug, explain, init, model, new, render, run, schema};
+use command::{check, debug, explain, init, model, new, render, run, schema, tune};
 use error::CliError;
 use output::Output;
 
@@ -80,6 +80,8 @@ enum Command {
     Run(run::Args),
     /// Print the JSON Schemas of documents and events
     Schema(schema::Args),
+    /// Try thresholds on what was recorded, without a model
+    Tune(tune::Args),
 }
 
 /// Runs the command that the process was started with; gives its exit code.
@@ -106,6 +108,7 @@ pub fn command_line() -> ExitCode {
         Command::Render(args) => render::run(&args, &context),
         Command::Run(args) => run::run(&args, &context),
         Command::Schema(args) => schema::run(&args, &context),
+        Command::Tune(args) => tune::run(&args, &context),
     };
     let code = result.unwrap_or_else(|error| {
         output.error(&error);

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::spin::Spin;
 use super::value::Duration;
 use crate::syntax::{Raw, Spanned};
 
@@ -65,25 +66,6 @@ pub struct Reflection {
     pub enabled: Option<bool>,
     /// The level of a plain iteration. Default: `minimal`.
     pub default: Option<Level>,
-    /// The model tier. Default: `helper`.
-    pub tier: Option<Spanned<String>>,
-}
-
-/// Settings of spin detection.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Spin {
-    /// Off switch. Default: true.
-    pub enabled: Option<bool>,
-    /// Actions of one type in a row that raise a suspicion. Default: 3.
-    #[schemars(range(min = 2))]
-    pub same_action: Option<u32>,
-    /// Records that the helper model judges. Default: 5.
-    #[schemars(range(min = 2))]
-    pub same_logic: Option<u32>,
-    /// Warnings before the loop ends with `spin`. Default: 2.
-    #[schemars(range(min = 1))]
-    pub max_warnings: Option<u32>,
     /// The model tier. Default: `helper`.
     pub tier: Option<Spanned<String>>,
 }

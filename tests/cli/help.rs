@@ -11,6 +11,8 @@ const COMMANDS: &[&[&str]] = &[
     &["init"],
     &["model"],
     &["model", "ask"],
+    &["tune"],
+    &["tune", "spin"],
     &["new"],
     &["new", "loop"],
     &["render"],

@@ -9,6 +9,7 @@ mod output;
 mod readme;
 mod run;
 mod seeing;
+mod tune;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -10,3 +10,4 @@ pub(super) mod render;
 mod render_diff;
 pub(super) mod run;
 pub(super) mod schema;
+pub(super) mod tune;
