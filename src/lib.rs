@@ -21,6 +21,7 @@
 
 mod check;
 mod cli;
+mod compare;
 mod diag;
 mod document;
 mod engine;
@@ -29,6 +30,8 @@ mod explain;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod graph;
+mod guide;
 mod load;
 mod mechanism;
 mod model;

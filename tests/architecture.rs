@@ -31,12 +31,17 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
-    ("schema", AllBut(&["explain", "check", "engine", "report", "cli"])),
+    ("schema", AllBut(&["explain", "check", "engine", "report", "graph", "guide", "compare", "cli"])),
     // `schema` for the engine's defaults.
     ("explain", Only(&["diag", "syntax", "document", "load", "schema"])),
     // The second gate compares documents with their schemas.
-    ("check", AllBut(&["engine", "report", "cli"])),
-    ("engine", AllBut(&["report", "schema", "cli"])),
+    ("check", AllBut(&["engine", "report", "graph", "guide", "compare", "cli"])),
+    ("engine", AllBut(&["explain", "report", "schema", "graph", "guide", "compare", "cli"])),
+    // `engine` for what it offers beside a loop's own actions.
+    ("graph", Only(&["diag", "document", "load", "verb", "engine"])),
+    ("guide", Only(&["document", "load", "explain", "engine", "graph"])),
+    // `model` for counting tokens, `guide` for its Markdown.
+    ("compare", AllBut(&["check", "report", "cli"])),
     // Only with the feature of that name.
     ("fuzzing", Only(&["diag", "syntax", "document", "model", "reply"])),
     ("cli", AllBut(&[])),

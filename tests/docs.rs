@@ -252,3 +252,17 @@ fn the_page_on_spin_detection_shows_what_the_command_prints() {
     let patient = folder.run(&["tune", "spin", "histories.json", "--settings", "patient"]).exits(0).stdout;
     assert!(patient.ends_with("0 of 2 histories spin\n"), "{patient}");
 }
+
+#[test]
+fn the_page_on_seeing_a_loop_shows_what_explain_prints() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/seeing-a-loop.md")).unwrap();
+    let folder = Folder::new(&[]);
+    let all = blocks(&page);
+    for block in all.iter().filter(|block| block.info == "yaml") {
+        folder.write(&file_name(block).unwrap(), &block.text);
+    }
+    let printed = folder.run(&["explain", "triage", "--only", "limits"]).exits(0).stdout;
+    // The first line of a block says its file, and stands in no other file.
+    let shown = &all.iter().find(|block| block.info == "text").unwrap().text;
+    assert_eq!(&printed, shown);
+}

@@ -7,13 +7,14 @@ mod input;
 mod interrupt;
 mod library;
 mod output;
+mod revision;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, debug, explain, init, model, new, render, run, schema, tune};
+use command::{check, debug, diff, docs, explain, graph, init, model, new, render, run, schema, tune};
 use error::CliError;
 use output::Output;
 
@@ -66,8 +67,14 @@ enum Command {
     Check(check::Args),
     /// Look into the engine's parts
     Debug(debug::Args),
+    /// Say what changed between two versions of a loop, in terms of behaviour
+    Diff(diff::Args),
+    /// Print a page in Markdown for a loop, from its own descriptions
+    Docs(docs::Args),
     /// Print the effective document: each value with the place that it comes from
     Explain(explain::Args),
+    /// Draw a loop: actions, hooks, ends, and the loops that it leads to
+    Graph(graph::Args),
     /// Make a workspace that passes `check` and runs
     Init(init::Args),
     /// Try a model
@@ -101,7 +108,10 @@ pub fn command_line() -> ExitCode {
     let result = match command {
         Command::Check(args) => check::run(&args, &context),
         Command::Debug(args) => debug::run(&args, &context),
+        Command::Diff(args) => diff::run(&args, &context),
+        Command::Docs(args) => docs::run(&args, &context),
         Command::Explain(args) => explain::run(&args, &context),
+        Command::Graph(args) => graph::run(&args, &context),
         Command::Init(args) => init::run(&args, &context),
         Command::Model(args) => model::run(&args, &context),
         Command::New(args) => new::run(&args, &context),

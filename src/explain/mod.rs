@@ -10,6 +10,7 @@ mod yaml;
 
 pub use build::{Defaults, explain, explain_workspace};
 pub use text::text;
+pub use yaml::{printable, scalar};
 
 use std::path::PathBuf;
 
@@ -195,6 +196,30 @@ impl Item {
         match &self.key {
             Some(key) => key.clone(),
             None => self.pointer.rsplit('/').next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The value as JSON; a rule in words gives none.
+    #[must_use]
+    pub fn to_json(&self) -> Option<Json> {
+        match &self.shown {
+            Shown::Leaf(value) => Some(value.clone()),
+            Shown::Words(_) => None,
+            Shown::List(items) => Some(items.iter().filter_map(Self::to_json).collect()),
+            Shown::Map(items) => {
+                Some(Json::Object(items.iter().filter_map(|item| Some((item.key.clone()?, item.to_json()?))).collect()))
+            }
+        }
+    }
+
+    /// Where the value comes from; for a map, where its first value does.
+    #[must_use]
+    pub fn first_origin(&self) -> &Origin {
+        match &self.shown {
+            Shown::Map(items) if self.origin == Origin::Default => {
+                items.first().map_or(&self.origin, Self::first_origin)
+            }
+            _ => &self.origin,
         }
     }
 

@@ -11,18 +11,8 @@ fn merged(library: &Library, name: &str) -> Json {
     crate::load::with_model_map(&library.loops[name].node).to_json()
 }
 
-/// A value as JSON; rules in words are left out.
-fn json_of(item: &Item) -> Option<Json> {
-    match &item.shown {
-        Shown::Leaf(value) => Some(value.clone()),
-        Shown::Words(_) => None,
-        Shown::List(items) => Some(items.iter().filter_map(json_of).collect()),
-        Shown::Map(items) => Some(object(items)),
-    }
-}
-
 fn object(items: &[Item]) -> Json {
-    Json::Object(items.iter().filter_map(|item| Some((item.key.clone()?, json_of(item)?))).collect())
+    Json::Object(items.iter().filter_map(|item| Some((item.key.clone()?, item.to_json()?))).collect())
 }
 
 #[test]

@@ -64,7 +64,8 @@ pub(super) fn block(text: &str) -> Option<(&'static str, Vec<&str>)> {
 }
 
 /// Text with everything that does not print spelled out.
-pub(super) fn printable(text: &str) -> String {
+#[must_use]
+pub fn printable(text: &str) -> String {
     text.chars().map(|c| if prints(c) { c.to_string() } else { c.escape_unicode().to_string() }).collect()
 }
 

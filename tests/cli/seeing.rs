@@ -58,3 +58,89 @@ fn check(command: &str, least: usize) {
 fn explain_cases() {
     check("explain", 5);
 }
+
+#[test]
+fn graph_cases() {
+    check("graph", 3);
+}
+
+#[test]
+fn docs_cases() {
+    check("docs", 2);
+}
+
+#[test]
+fn diff_cases() {
+    check("diff", 4);
+}
+
+/// The pages of the shipped loops are what the program makes of them.
+#[test]
+fn the_pages_of_the_shipped_loops_are_current() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let pages = format!("{root}/docs/loops");
+    let folder = Folder::new(&[]);
+    folder.run(&["--workspace", root, "docs", "--check", &pages]).exits(0);
+    let copy = folder.file("pages");
+    let copy = copy.to_str().unwrap();
+    folder.run(&["--workspace", root, "docs", "--write", copy]).exits(0);
+    folder.write("pages/default.md", "other\n");
+    let done = folder.run(&["--workspace", root, "docs", "--check", copy]).exits(1);
+    assert!(done.stderr.contains("default.md: differs from line 1 on"), "{done:?}");
+}
+
+fn git(folder: &Folder, arguments: &[&str]) {
+    let done = std::process::Command::new("git")
+        .current_dir(folder.path())
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "commit.gpgsign=false"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
+
+#[test]
+fn a_revision_of_git_is_compared_with_the_working_folder() {
+    let folder = Folder::new(&[
+        ("loops/a.yaml", "name: a\nextends: preset/mine\nprompt: { instruction: { file: prompts/a.j2 } }\n"),
+        ("loops/mine.yaml", "kind: preset\nname: mine\nlimits: { max_iterations: 5 }\n"),
+        ("prompts/a.j2", "one\n"),
+    ]);
+    git(&folder, &["init", "-q"]);
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "-qm", "x"]);
+    let diff = |arguments: &[&str]| folder.run(&[&["diff"], arguments].concat());
+    assert_eq!(diff(&["HEAD:loops/a.yaml"]).exits(0).stdout, "No change in behaviour.\n");
+    folder.write("loops/mine.yaml", "# raised\nkind: preset\nname: mine\nlimits: { max_iterations: 50 }\n");
+    folder.write("prompts/a.j2", "two\n");
+    let done = diff(&["HEAD:loops/a.yaml", "loops/a.yaml"]).exits(1);
+    assert!(done.stdout.contains("widens   The limit `max_iterations` rises from `5` to `50`."), "{done:?}");
+    assert!(done.stdout.contains("HEAD:loops/mine.yaml:3 → loops/mine.yaml:4"), "{done:?}");
+    assert!(done.stdout.contains("- one") && done.stdout.contains("+ two"), "{done:?}");
+    let all = diff(&["HEAD:", ".", "--format", "json", "--fail-on", "widens"]).exits(1).json();
+    assert_eq!(all["changes"][0]["severity"], "widens");
+    folder.write("loops/mine.yaml", "kind: preset\nname: mine\nlimits: { max_iterations: 2 }\n");
+    diff(&["HEAD:loops/a.yaml", "--fail-on", "widens"]).exits(0);
+    for wrong in ["nowhere:loops/a.yaml", "HEAD:loops/none.yaml"] {
+        assert!(!diff(&[wrong]).exits(2).stderr.is_empty());
+    }
+}
+
+#[test]
+fn a_prompt_is_compared_with_another_documents() {
+    let folder = Folder::new(&[
+        ("loops/a.yaml", "name: a\nprompt: { instruction: Be kind. }\n"),
+        ("loops/b.yaml", "name: b\nprompt: { instruction: Be brief. }\n"),
+    ]);
+    let done = folder.run_with(&["render", "loops/b.yaml", "--input", "-", "--diff", "loops/a.yaml"], "hello").exits(0);
+    assert!(done.stdout.contains("~ PERSISTENT") && done.stdout.contains("- Be kind."), "{done:?}");
+    assert!(done.stdout.contains("  USER_QUERY: same"), "{done:?}");
+    git(&folder, &["init", "-q"]);
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "-qm", "x"]);
+    folder.write("loops/a.yaml", "name: a\nprompt: { instruction: Be exact. }\n");
+    let done = folder.run(&["render", "a", "--input", "x", "--diff", "HEAD:loops/a.yaml", "--format", "json"]).exits(0);
+    let rows = done.json()["sections"].as_array().unwrap().clone();
+    assert!(rows.iter().any(|row| row["name"] == "PERSISTENT" && row["status"] == "changed"), "{rows:?}");
+    assert!(folder.run(&["render", "a", "--diff", "HEAD:loops/none.yaml"]).exits(2).stderr.contains("none.yaml"));
+}

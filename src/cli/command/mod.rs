@@ -2,7 +2,10 @@
 
 pub(super) mod check;
 pub(super) mod debug;
+pub(super) mod diff;
+pub(super) mod docs;
 pub(super) mod explain;
+pub(super) mod graph;
 pub(super) mod init;
 pub(super) mod model;
 pub(super) mod new;

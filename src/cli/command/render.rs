@@ -1,14 +1,15 @@
 //! `render`: the exact prompt of a loop's first turn, without calling a model.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::run::{Task, cannot_start};
 use crate::cli::Context;
-use crate::cli::error::{CliResult, code};
+use crate::cli::error::{CliError, CliResult, code};
 use crate::cli::output::Format;
+use crate::cli::revision::{self, Revision};
 use crate::engine::{Engine, RenderedPrompt};
 
 /// Print the exact prompt of a loop's first turn, without calling a model.
@@ -16,7 +17,8 @@ use crate::engine::{Engine, RenderedPrompt};
 #[command(after_help = "Examples:\n  \
                   loopwright render log_analyze --input @examples/auth.log\n  \
                   loopwright render triage --input \"a mail\" --format json | jq -r .system\n  \
-                  loopwright render triage --input \"a mail\" --diff before.json\n\n\
+                  loopwright render triage --input \"a mail\" --diff before.json\n  \
+                  loopwright render loops/triage.yaml --input \"a mail\" --diff HEAD:loops/triage.yaml\n\n\
                   `init` hooks do not run, since they may do real work. Token counts are\n\
                   the model's own where its vocabulary is known, and estimates elsewhere.")]
 pub(in crate::cli) struct Args {
@@ -25,9 +27,10 @@ pub(in crate::cli) struct Args {
     /// How the prompt is printed
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Show what changed since an earlier `render --format json` instead, and what that does to the prompt cache
-    #[arg(long, value_name = "FILE")]
-    diff: Option<PathBuf>,
+    /// Show what changed since an earlier version instead, and what that does to the prompt cache: another document, one
+    /// at a revision of git (REVISION:PATH), or what an earlier `render --format json` wrote
+    #[arg(long, value_name = "VERSION")]
+    diff: Option<String>,
 }
 
 pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
@@ -37,7 +40,10 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     let prompt = engine.render(&request).map_err(|error| cannot_start(&error))?;
     let output = context.output;
     if let Some(file) = &args.diff {
-        let difference = super::render_diff::compare(file, &prompt)?;
+        let difference = match is_document(file) {
+            true => super::render_diff::compare_prompts(&earlier(args, context, file, &request.input)?, &prompt),
+            false => super::render_diff::compare(Path::new(file), &prompt)?,
+        };
         match args.format {
             Format::Json => output.json(&difference)?,
             Format::Text => output.data(&output.for_people(&difference.text()))?,
@@ -49,6 +55,32 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
         Format::Text => output.data(&output.for_people(&as_text(&prompt)))?,
     }
     Ok(code::SUCCESS)
+}
+
+/// Whether a version is a document, rather than a prompt that was written down.
+fn is_document(version: &str) -> bool {
+    revision::split(version).is_some() || [".yaml", ".yml", ".toml"].iter().any(|end| version.ends_with(end))
+}
+
+/// The same task's prompt, as another document gives it.
+fn earlier(args: &Args, context: &Context, version: &str, input: &str) -> Result<RenderedPrompt, CliError> {
+    // The copy must live until the prompt is there.
+    let (copy, document) = match revision::split(version) {
+        Some((name, path)) => {
+            let copy = Revision::open(name)?;
+            let document = copy.folder.join(path.trim_start_matches("./"));
+            (Some(copy), document.to_string_lossy().into_owned())
+        }
+        None => (None, version.to_owned()),
+    };
+    // The document's own workspace counts: `--workspace` names the one of the new version.
+    let workspace = context.workspace.clone().filter(|_| copy.is_none());
+    let context = Context { output: context.output, workspace };
+    let (library, mut request) = args.task.prepare_as(&context, &document)?;
+    // Standard input can be read only once.
+    input.clone_into(&mut request.input);
+    let engine = args.task.models(Engine::builder(Arc::new(library))).build().map_err(|error| cannot_start(&error))?;
+    engine.render(&request).map_err(|error| cannot_start(&error))
 }
 
 fn as_json(prompt: &RenderedPrompt) -> serde_json::Value {

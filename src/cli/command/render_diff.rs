@@ -62,7 +62,16 @@ pub(super) fn compare(file: &Path, prompt: &RenderedPrompt) -> Result<Difference
     let text = std::fs::read_to_string(file).map_err(|error| usage(error.to_string()))?;
     let earlier: Earlier = serde_json::from_str(&text)
         .map_err(|error| usage(error.to_string()).hint("write it with: loopwright render LOOP --format json > FILE"))?;
-    let (old_system, old_user) = (sections(&earlier.system), sections(&earlier.user));
+    Ok(difference(&earlier.system, &earlier.user, prompt))
+}
+
+/// Compares a prompt with an earlier one.
+pub(super) fn compare_prompts(earlier: &RenderedPrompt, prompt: &RenderedPrompt) -> Difference {
+    difference(&earlier.system, &earlier.user, prompt)
+}
+
+fn difference(earlier_system: &str, earlier_user: &str, prompt: &RenderedPrompt) -> Difference {
+    let (old_system, old_user) = (sections(earlier_system), sections(earlier_user));
     let (system, user) = (sections(&prompt.system), sections(&prompt.user));
     let same = old_system.iter().zip(&system).take_while(|(before, after)| before == after).count();
     let same_prefix = system[..same].iter().map(|(name, body)| 2 * name.len() + body.len()).sum();
@@ -72,7 +81,7 @@ pub(super) fn compare(file: &Path, prompt: &RenderedPrompt) -> Result<Difference
     rows.extend(
         before.iter().filter(|(name, _)| find(&after, name).is_none()).map(|(name, body)| row(name, Some(body), None)),
     );
-    Ok(Difference { sections: rows, same_prefix, broken_by })
+    Difference { sections: rows, same_prefix, broken_by }
 }
 
 fn sections(text: &str) -> Sections<'_> {

@@ -94,7 +94,12 @@ fn tier_model(text: &str) -> Result<(String, ModelSpec), String> {
 impl Task {
     /// The loop's library and the request, ready to run.
     pub(super) fn prepare(&self, context: &Context) -> Result<(Library, RunRequest), CliError> {
-        let (mut library, name) = library::open_loop(context, &self.loop_word)?;
+        self.prepare_as(context, &self.loop_word)
+    }
+
+    /// The same task for another loop or another version of it.
+    pub(super) fn prepare_as(&self, context: &Context, loop_word: &str) -> Result<(Library, RunRequest), CliError> {
+        let (mut library, name) = library::open_loop(context, loop_word)?;
         library::require_sound(&mut library, &name, context.output)?;
         let input = match &self.input {
             Some(argument) => input::Input::read(argument)?.text,
