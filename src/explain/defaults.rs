@@ -72,7 +72,7 @@ impl<'s> Schemas<'s> {
             return Some(Absent::Value(value.clone())).filter(|_| !is_empty(value));
         }
         let words = stated(schema["description"].as_str()?)?;
-        Some(value_of(words).map_or_else(|| Absent::Words(words.trim_matches('`').to_owned()), Absent::Value))
+        Some(value_of(words).map_or_else(|| Absent::Words(words.replace('`', "")), Absent::Value))
     }
 
     /// Whether a key that is absent has keys below it that hold all the same.
