@@ -54,7 +54,12 @@ fn run_spin(args: &SpinArgs, context: &Context) -> CliResult {
         None => Settings::default(),
     };
     let from = if args.file == "-" { "-".to_owned() } else { format!("@{}", args.file) };
-    let text = input::Input::read(&from)?.text;
+    let mut read = input::Input::read(&from);
+    if let Err(error) = &mut read {
+        // Here the file is named as it is, so how texts and files are told apart elsewhere is no help.
+        error.hints.clear();
+    }
+    let text = read?.text;
     let name = if args.file == "-" { "standard input" } else { &args.file };
     let read = histories(&text).map_err(|error| {
         let path = if error.path.is_empty() { String::new() } else { format!(" at {}", error.path) };

@@ -35,6 +35,23 @@ const PAYLOADS: [&str; 22] = [
 /// Keys of arguments that are typed into something: an empty one asks for what it has to say since.
 const INPUTS: [&str; 8] = ["cmd", "command", "input", "chars", "keys", "stdin", "keystrokes", "commandline"];
 
+/// Keys of arguments that name a key or a way to go, and what makes a move of a view of them.
+const KEYS: [&str; 3] = ["key", "keys", "direction"];
+const STEPS: [&str; 12] = [
+    "up",
+    "down",
+    "left",
+    "right",
+    "tab",
+    "space",
+    "backspace",
+    "arrowup",
+    "arrowdown",
+    "arrowleft",
+    "arrowright",
+    "delete",
+];
+
 /// Moves of a view, which show something else each time they are made.
 const MOVES: [&str; 8] =
     ["scrollup", "scrolldown", "scrollleft", "scrollright", "pageup", "pagedown", "scrolltop", "scrollbottom"];
@@ -96,10 +113,13 @@ fn shown(action: &str, map: &Map<String, Value>) -> Option<Class> {
     let empty = |(key, value): (&String, &Value)| {
         INPUTS.contains(&plain_key(key).as_str()) && text(value).is_some_and(|text| text.is_empty())
     };
-    let moves = |value: &Value| text(value).is_some_and(|text| MOVES.contains(&plain_key(&text).as_str()));
+    let moves = |(key, value): (&String, &Value)| {
+        let word = text(value).map(|text| plain_key(&text)).unwrap_or_default();
+        MOVES.contains(&word.as_str()) || (KEYS.contains(&plain_key(key).as_str()) && STEPS.contains(&word.as_str()))
+    };
     if map.iter().any(sleeps) {
         Some(Class::Wait)
-    } else if map.iter().any(empty) || map.values().any(moves) || plain_key(action).starts_with("scroll") {
+    } else if map.iter().any(empty) || map.iter().any(moves) || plain_key(action).starts_with("scroll") {
         Some(Class::Poll)
     } else {
         None

@@ -1,6 +1,7 @@
 //! `chant`: one text says a piece of itself over and over.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::super::lane::Lane;
 use super::super::settings::{Chant, Settings};
@@ -12,7 +13,7 @@ fn judge(lane: &Lane, settings: &Settings) -> Option<Judged> {
     let set = &settings.families.chant;
     let current = lane.texts.back().filter(|text| set.enabled && lane.last == Some(text.kind))?;
     let count = current.chant?;
-    let text = format!("a piece of {} characters comes {count} times in one text", set.chunk);
+    let text = format!("a piece of {} characters comes {count} times and more in one text", set.chunk);
     Judged::hard(vec![current.step], count, set.n, text)
 }
 
@@ -65,19 +66,76 @@ fn in_prose(text: &str, set: &Chant) -> Option<usize> {
     if set.chunk == 0 || set.n < 2 || chars.len() < set.chunk.saturating_add(set.n) {
         return None;
     }
-    let mut seen: HashMap<&[char], Vec<usize>> = HashMap::new();
-    let mut most = None;
-    for (at, piece) in chars.windows(set.chunk).enumerate() {
-        let places = seen.entry(piece).or_default();
-        places.push(at);
-        let Some(&first) = places.len().checked_sub(set.n).and_then(|from| places.get(from)) else { continue };
-        let near = at - first <= (set.n - 1).saturating_mul(set.chunk.saturating_mul(FARTHEST));
-        let recent = places.get(places.len() - set.n..).unwrap_or_default();
-        let between: HashSet<&[char]> =
-            recent.iter().zip(recent.iter().skip(1)).filter_map(|(a, b)| chars.get(*a..*b)).collect();
+    let hashes = Hashes::of(chars);
+    let farthest = (set.n - 1).saturating_mul(set.chunk.saturating_mul(FARTHEST));
+    // Of each piece how often it came and where last; of each place where its piece came before.
+    let mut seen: HashMap<u64, (usize, usize), Plain> = HashMap::default();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(chars.len());
+    for at in 0..=chars.len() - set.chunk {
+        let entry = seen.entry(hashes.span(at, at + set.chunk)).or_insert((0, at));
+        before.push((entry.0 > 0).then_some(entry.1));
+        *entry = (entry.0 + 1, at);
+        if entry.0 < set.n {
+            continue;
+        }
+        let places: Vec<usize> =
+            std::iter::successors(Some(at), |at| before.get(*at).copied().flatten()).take(set.n).collect();
+        let near = places.last().is_some_and(|first| at - first <= farthest);
+        let between: HashSet<u64> =
+            places.iter().zip(places.iter().skip(1)).map(|(end, start)| hashes.span(*start, *end)).collect();
         if near && between.len() <= set.max_periods {
-            most = most.max(Some(places.len()));
+            return Some(entry.0);
         }
     }
-    most
+    None
+}
+
+/// Hashes of all prefixes, from which that of any span follows in one step (Karp and Rabin, 1987).
+struct Hashes {
+    prefixes: Vec<u64>,
+    powers: Vec<u64>,
+}
+
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Hashes {
+    fn of(chars: &[char]) -> Self {
+        let (mut prefixes, mut powers) = (vec![0u64], vec![1u64]);
+        let (mut hash, mut power) = (0u64, 1u64);
+        for c in chars {
+            hash = hash.wrapping_mul(BASE).wrapping_add(u64::from(u32::from(*c)) + 1);
+            power = power.wrapping_mul(BASE);
+            prefixes.push(hash);
+            powers.push(power);
+        }
+        Self { prefixes, powers }
+    }
+
+    fn span(&self, start: usize, end: usize) -> u64 {
+        let prefix = |at: usize| self.prefixes.get(at).copied().unwrap_or_default();
+        let power = self.powers.get(end - start).copied().unwrap_or_default();
+        prefix(end).wrapping_sub(prefix(start).wrapping_mul(power))
+    }
+}
+
+/// The keys are hashes already.
+type Plain = BuildHasherDefault<AsItIs>;
+
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // Only `write_u64` is called, as the keys are `u64`.
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        // The table looks at the highest bits, which a product fills from all.
+        self.0 = hash ^ hash.rotate_left(32);
+    }
 }
