@@ -16,11 +16,11 @@ fn judge(lane: &Lane, settings: &Settings) -> Option<Judged> {
     let stale = lane.back().take_while(|old| old.repeats && counts(old.class));
     let steps: Vec<usize> = stale.map(|old| old.step).collect();
     let count = steps.len();
-    let text = format!("the last {count} calls were all made before, with the same results");
+    let text = || format!("the last {count} calls were all made before, with the same results");
     if count >= set.decide {
-        Judged::hard(steps, count, set.decide, text)
+        Judged::hard(steps, count, set.decide, text())
     } else if count >= set.n {
-        Judged::suspicion(steps, count, set.n, text)
+        Judged::suspicion(steps, count, set.n, text())
     } else {
         None
     }

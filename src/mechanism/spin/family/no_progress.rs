@@ -19,11 +19,11 @@ fn judge(lane: &Lane, settings: &Settings) -> Option<Judged> {
     let newly = |from: usize, to: usize| lane.back().any(|old| old.step > from && old.step < to && old.changes);
     let rounds = 1 + same.iter().zip(same.iter().skip(1)).filter(|(new, old)| newly(old.step, new.step)).count();
     let steps = || same.iter().map(|call| call.step).collect();
-    let text = format!("`{}` said the same {rounds} times, whatever was changed between", call.action);
+    let text = || format!("`{}` said the same {rounds} times, whatever was changed between", call.action);
     if call.error && rounds >= set.errors {
-        Judged::hard(steps(), rounds, set.errors, text)
+        Judged::hard(steps(), rounds, set.errors, text())
     } else if rounds >= set.n {
-        Judged::suspicion(steps(), rounds, set.n, text)
+        Judged::suspicion(steps(), rounds, set.n, text())
     } else {
         None
     }
