@@ -46,6 +46,7 @@ mod template;
 mod tool;
 mod verb;
 
+pub use check::check_workspace;
 pub use cli::command_line;
 pub use diag::{Diagnostic, Diagnostics};
 pub use document::Effect;

@@ -1,12 +1,15 @@
 //! What a rule works with: the library, the findings, and the files that it reads.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashSet};
+use std::rc::Rc;
 
 use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
 use crate::load::{Library, Loaded, PromptFile, PromptFileError};
 
 use super::text::Text;
+use super::writes::Writes;
 
 /// A document that is checked.
 #[derive(Clone, Copy)]
@@ -58,16 +61,53 @@ pub(super) struct Cx<'a> {
     pub(super) found: &'a mut Diagnostics,
     /// The library's sources, and template files as they are read.
     pub(super) sources: &'a mut SourceMap,
+    /// The state variables that the current loop's templates read.
+    pub(super) state_reads: StateReads,
+    writes: OnceCell<Rc<Writes>>,
     files: BTreeMap<String, SourceId>,
+    looked_at: HashSet<SourceId>,
+}
+
+/// Which state variables templates and expressions read.
+#[derive(Debug, Default)]
+pub(super) struct StateReads {
+    pub(super) names: HashSet<String>,
+    /// Something may read any of them: `{{ state }}`, `state[name]`, a template that cannot be read.
+    pub(super) all: bool,
 }
 
 impl<'a> Cx<'a> {
     pub(super) fn new(library: &'a Library, sources: &'a mut SourceMap, found: &'a mut Diagnostics) -> Self {
-        Self { library, found, sources, files: BTreeMap::new() }
+        Self {
+            library,
+            found,
+            sources,
+            state_reads: StateReads::default(),
+            writes: OnceCell::new(),
+            files: BTreeMap::new(),
+            looked_at: HashSet::new(),
+        }
     }
 
     pub(super) fn push(&mut self, finding: Diagnostic) {
         self.found.push(finding);
+    }
+
+    /// Which state variables steps set, and which loops others run.
+    pub(super) fn writes(&self) -> Rc<Writes> {
+        Rc::clone(self.writes.get_or_init(|| Rc::new(Writes::of(self.library))))
+    }
+
+    /// The template files that were read so far.
+    pub(super) fn template_sources(&self) -> Vec<SourceId> {
+        let mut sources: Vec<SourceId> = self.files.values().copied().collect();
+        sources.sort_unstable();
+        sources
+    }
+
+    /// Whether this file was not asked about before.
+    pub(super) fn first_look(&mut self, source: SourceId) -> bool {
+        self.looked_at.insert(source)
     }
 
     /// The workspace.

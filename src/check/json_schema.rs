@@ -34,13 +34,24 @@ pub(super) fn check_plain(cx: &mut Cx<'_>, node: &Node, schema: &Json) {
                 .maybe_help(help_for(schema.pointer(&pointer))),
         );
     }
-    if !sound {
+    if !sound || !refers(schema) {
         return;
     }
     // Valid by its draft, and still unusable: a reference that leads nowhere, a pattern that is no pattern.
     if let Err(error) = jsonschema::draft202012::new(schema) {
         let place = place_in(node, error.instance_path().as_str());
         cx.push(Diagnostic::error(codes::INVALID_SCHEMA, place, format!("this JSON Schema cannot be used: {error}")));
+    }
+}
+
+/// Whether a schema has a keyword that its draft's own schema cannot judge: references and patterns.
+fn refers(schema: &Json) -> bool {
+    match schema {
+        Json::Object(map) => map.iter().any(|(key, value)| {
+            key.starts_with('$') || matches!(key.as_str(), "pattern" | "patternProperties" | "format") || refers(value)
+        }),
+        Json::Array(items) => items.iter().any(refers),
+        _ => false,
     }
 }
 

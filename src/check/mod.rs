@@ -4,9 +4,11 @@
 //! Nothing is rendered, started, or sent.
 
 mod context;
+pub mod cost;
 mod gate;
 mod ignore;
 mod json_schema;
+mod logic;
 mod names;
 mod rule;
 mod scope;
@@ -17,6 +19,7 @@ mod targets;
 mod template;
 mod template_text;
 mod text;
+mod writes;
 
 #[cfg(test)]
 mod examples;
@@ -25,7 +28,7 @@ mod tests;
 
 use std::path::Path;
 
-use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes};
+use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes};
 use crate::load::Library;
 
 use context::Cx;
@@ -77,6 +80,7 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
                 rule::verbs::in_tree(&mut cx, node);
                 through_gate(unusable.kind, node, cx.found);
             }
+            rule::secrets::in_source(&mut cx, unusable.source);
         }
     }
     let templates = cx.template_files();
@@ -91,10 +95,31 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
         ignores.in_texts(subject.node(), &sources);
     }
     ignores.apply(&mut found, &sources, true);
+    mask(&mut found, &sources);
     severity::apply(&library.workspace.doc, &mut found);
     library.sources = sources;
     found.sort(&library.sources);
     found
+}
+
+/// Takes secrets out of what other rules say about the same values.
+fn mask(found: &mut Diagnostics, sources: &SourceMap) {
+    let hidden = sources.hidden();
+    for finding in found.iter_mut().filter(|_| !hidden.is_empty()) {
+        let labels = finding.labels.iter_mut().map(|(_, label)| label);
+        for words in labels.chain([&mut finding.message]).chain(&mut finding.help) {
+            for secret in hidden.iter().filter(|secret| words.contains(**secret)).copied().collect::<Vec<_>>() {
+                *words = words.replace(secret, "***");
+            }
+        }
+    }
+}
+
+/// Checks every document of a workspace, as `loopwright check` does: schemas, templates, and all rules.
+///
+/// Reads template files and nothing else: no network, no process, and nothing is rendered.
+pub fn check_workspace(library: &mut Library) -> Diagnostics {
+    check(library, Targets::All, Options { schemas: true })
 }
 
 /// Checks a bare template file against the names that it may use; without any, against all that documents may use.
@@ -107,6 +132,9 @@ pub fn check_template(library: &mut Library, path: &Path, names: &[String]) -> D
             let mut cx = Cx::new(library, &mut sources, &mut found);
             if let Some(text) = cx.template_file(&name, path) {
                 template::check_text(&mut cx, &text, &scope);
+                for source in cx.template_sources() {
+                    rule::secrets::in_source(&mut cx, source);
+                }
             }
             let templates = cx.template_files();
             let mut ignores = Ignores::default();

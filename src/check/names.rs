@@ -1,13 +1,26 @@
 //! What is known of the values behind the names of the catalogue.
 
+use std::sync::LazyLock;
+
 use super::shape::Shape;
+use crate::event::ExitReason;
+
+/// What Jinja's `loop` has inside a `for`.
+pub(super) static FOR_LOOP: LazyLock<Shape> = LazyLock::new(|| {
+    let numbers = ["index", "index0", "revindex", "revindex0", "length", "depth", "depth0"];
+    let numbers = numbers.into_iter().map(|key| (key, Shape::Scalar("a number")));
+    let flags = ["first", "last"].into_iter().map(|key| (key, Shape::Scalar("a boolean")));
+    let others = ["previtem", "nextitem", "cycle", "changed"].into_iter().map(|key| (key, Shape::Any));
+    Shape::map(numbers.chain(flags).chain(others))
+});
 
 /// What is known of the values that every template of a loop sees, apart from `state`, `env` and `workspace.vars`.
 pub(super) fn shape_of(name: &str) -> Shape {
     let text = Shape::Scalar("a string");
     let number = Shape::Scalar("a number");
     match name {
-        "now" | "os" | "nonce" | "reason" | "error" => text,
+        "now" | "os" | "nonce" | "error" => text,
+        "reason" => Shape::Words(ExitReason::ALL.map(|reason| reason.name().to_owned()).to_vec()),
         "index" => Shape::Scalar("an integer"),
         "last_iteration" => Shape::Scalar("a boolean"),
         "feedback" | "timeline" | "history" | "todo" | "tools" | "skills" | "actions" => Shape::list(),

@@ -2,10 +2,11 @@
 
 use indexmap::IndexMap;
 
-use super::names::shape_of;
+use super::names::{FOR_LOOP, shape_of};
 use super::shape::Shape;
 use crate::diag::{did_you_mean, list_words};
 use crate::document::{LoopDoc, Params, ToolDoc, WorkspaceDoc};
+use crate::template::walk::FOR_LOOP as FOR_LOOP_ROOT;
 use crate::template::{NAMES, Where, catalogued};
 
 /// The names that are visible somewhere.
@@ -14,13 +15,28 @@ pub(super) struct Scope {
     names: IndexMap<String, Shape>,
     /// Ids of steps that run later in the same list: they get words of their own.
     pub(super) later_steps: Vec<String>,
+    /// Attributes that need not be there: the name, the attribute, and why.
+    maybe: Vec<(&'static str, String, Maybe)>,
+    /// A condition stands around the place, which may be about what need not be there.
+    pub(super) guarded: bool,
+}
+
+/// Why an attribute need not be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Maybe {
+    /// The step has a condition, or goes on after a failure.
+    Step,
+    /// The parameter is not required.
+    Param,
+    /// The tag is not required.
+    Tag,
 }
 
 impl Scope {
     /// Exactly these names, of which nothing else is known.
     pub(super) fn of_names(names: &[String]) -> Self {
         let names = names.iter().map(|name| (name.trim().to_owned(), Shape::Any)).filter(|(name, _)| !name.is_empty());
-        Self { names: names.collect(), later_steps: Vec::new() }
+        Self { names: names.collect(), ..Self::default() }
     }
 
     /// Every name of the catalogue, for a template file that belongs to no document.
@@ -29,7 +45,7 @@ impl Scope {
             let shape = if row.name == "run" { shape_of(row.name) } else { Shape::Any };
             (row.name.to_owned(), shape)
         });
-        Self { names: names.collect(), later_steps: Vec::new() }
+        Self { names: names.collect(), ..Self::default() }
     }
 
     /// What every template of a loop sees.
@@ -50,6 +66,7 @@ impl Scope {
     pub(super) fn of_tool(document: &ToolDoc, workspace: &WorkspaceDoc) -> Self {
         let mut scope = Self::base(workspace);
         scope.set("params", params(document.params.as_ref()));
+        scope.optional_params(document.params.as_ref());
         scope
     }
 
@@ -63,10 +80,8 @@ impl Scope {
 
     fn base(workspace: &WorkspaceDoc) -> Self {
         let rows = NAMES.iter().filter(|row| matches!(row.place, Where::Loop | Where::Later));
-        let mut scope = Self {
-            names: rows.map(|row| (row.name.to_owned(), shape_of(row.name))).collect(),
-            later_steps: Vec::new(),
-        };
+        let names = rows.map(|row| (row.name.to_owned(), shape_of(row.name))).collect();
+        let mut scope = Self { names, ..Self::default() };
         let vars = Shape::of_value(&serde_json::Value::Object(workspace.vars.clone()));
         let text = Shape::Scalar("a string");
         scope.set("workspace", Shape::map([("name", text.clone()), ("root", text.clone()), ("vars", vars)]));
@@ -93,8 +108,31 @@ impl Scope {
         self.set("result", result);
     }
 
+    /// Notes that an attribute need not be there.
+    pub(super) fn maybe(&mut self, name: &'static str, attribute: &str, why: Maybe) {
+        self.maybe.push((name, attribute.to_owned(), why));
+    }
+
+    /// Notes the parameters that a caller may leave out.
+    pub(super) fn optional_params(&mut self, params: Option<&Params>) {
+        let Some(schema) = params.map(|params| &params.schema) else { return };
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
+        for name in schema["properties"].as_object().into_iter().flat_map(|map| map.keys()) {
+            if !required.contains(&name.as_str()) {
+                self.maybe("params", name, Maybe::Param);
+            }
+        }
+    }
+
+    /// Why an attribute need not be there, where no condition around the place may be about that.
+    pub(super) fn why_maybe(&self, name: &str, attribute: &str) -> Option<Maybe> {
+        let found = self.maybe.iter().find(|(root, key, _)| *root == name && key == attribute);
+        found.filter(|_| !self.guarded).map(|(_, _, why)| *why)
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&Shape> {
-        self.names.get(name)
+        if name == FOR_LOOP_ROOT { Some(&FOR_LOOP) } else { self.names.get(name) }
     }
 
     /// What to say about a name that is not visible.

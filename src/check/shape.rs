@@ -10,6 +10,8 @@ pub(super) enum Shape {
     Any,
     /// A text, number or boolean: it has no attributes.
     Scalar(&'static str),
+    /// One of these texts.
+    Words(Vec<String>),
     /// A list of such elements.
     List(Box<Shape>),
     /// A map with these keys; an open one may have others.
@@ -38,6 +40,10 @@ impl Shape {
         let combined = ["$ref", "anyOf", "oneOf", "allOf", "if", "patternProperties", "unevaluatedProperties"];
         if combined.iter().any(|key| map.contains_key(*key)) {
             return Self::Any;
+        }
+        if let Some(words) = map.get("enum").and_then(Json::as_array) {
+            let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+            return words.map_or(Self::Any, Self::Words);
         }
         let kind = map.get("type").and_then(Json::as_str);
         match kind {
@@ -72,7 +78,7 @@ impl Shape {
     pub(super) fn attribute(&self, name: &str) -> Result<&Shape, Option<Vec<&str>>> {
         match self {
             Self::Any => Ok(&Self::Any),
-            Self::Scalar(_) => Err(None),
+            Self::Scalar(_) | Self::Words(_) => Err(None),
             // `list.0` is an element.
             Self::List(element) if name.bytes().all(|b| b.is_ascii_digit()) => Ok(element),
             Self::List(_) => Err(None),
@@ -97,6 +103,7 @@ impl Shape {
         match self {
             Self::Any => "a value",
             Self::Scalar(noun) => noun,
+            Self::Words(_) => "a string",
             Self::List(_) => "a list",
             Self::Map { .. } => "a map",
         }

@@ -1,14 +1,15 @@
 //! One template, and the templates that it includes: syntax, names, filters, tests, functions, files.
 
 use super::context::Cx;
-use super::scope::Scope;
+use super::logic;
+use super::scope::{Maybe, Scope};
 use super::shape::Shape;
 use super::template_text::{hand_written_delimiters, out_of_fuel};
 use super::text::Text;
 use crate::diag::{Code, Diagnostic, Span, codes, did_you_mean, list_words};
 use crate::document::is_template;
 use crate::load::PromptFileError;
-use crate::template::walk::{IncludeUse, NameUse, VariableUse, Walk, walk, walk_expr};
+use crate::template::walk::{FOR_LOOP, IncludeUse, NameUse, VariableUse, Walk, walk, walk_expr};
 use crate::template::{
     FILTERS, FUNCTIONS, TESTS, TemplateError, TemplateErrorKind, suggest_filter, suggest_function, suggest_test,
 };
@@ -21,8 +22,21 @@ pub(super) fn check_text(cx: &mut Cx<'_>, text: &Text<'_>, scope: &Scope) {
     Templates { cx, chain: Vec::new(), outermost: None }.text(text, scope);
 }
 
+/// What an expression is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It decides something.
+    Condition,
+    /// It decides whether an action is offered; the rule `offered` says so when it never is.
+    Offer,
+    /// It gives what a step runs through.
+    List,
+    /// It gives a figure.
+    Number,
+}
+
 /// Checks an expression, as `when` has one.
-pub(super) fn check_expr(cx: &mut Cx<'_>, text: &Text<'_>, scope: &Scope) {
+pub(super) fn check_expr(cx: &mut Cx<'_>, text: &Text<'_>, purpose: Purpose, scope: &Scope) {
     let source = text.as_str();
     if source.trim_start().starts_with("{{") || source.trim_start().starts_with("{%") {
         let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
@@ -34,8 +48,17 @@ pub(super) fn check_expr(cx: &mut Cx<'_>, text: &Text<'_>, scope: &Scope) {
         return cx.push(finding.help(format!("write `{bare}`")));
     }
     match walk_expr(source) {
-        Ok(walk) => Templates { cx, chain: Vec::new(), outermost: None }.walked(text, &walk, scope),
+        Ok(walk) => {
+            Templates { cx: &mut *cx, chain: Vec::new(), outermost: None }.walked(text, &walk, scope);
+            match purpose {
+                Purpose::Offer if walk.value.truth() == Some(false) => {}
+                Purpose::Condition | Purpose::Offer => logic::condition(cx, text, &walk),
+                Purpose::List => logic::list(cx, text, &walk, scope),
+                Purpose::Number => logic::number(cx, text, &walk, scope),
+            }
+        }
         Err(error) => {
+            cx.state_reads.all = true;
             let finding = unreadable(text, &error);
             cx.push(finding);
         }
@@ -95,6 +118,7 @@ impl Templates<'_, '_> {
         match walk(source) {
             Ok(walk) => self.walked(text, &walk, scope),
             Err(error) => {
+                self.cx.state_reads.all = true;
                 let finding = unreadable(text, &error);
                 self.cx.push(finding);
             }
@@ -112,6 +136,7 @@ impl Templates<'_, '_> {
         for variable in &walk.variables {
             self.variable(text, variable, scope);
         }
+        logic::comparisons(self.cx, text, walk, scope);
         self.known(text, &walk.filters, &Names::FILTERS);
         self.known(text, &walk.tests, &Names::TESTS);
         let is_value = |used: &&NameUse| scope.get(&used.name).is_some();
@@ -156,8 +181,21 @@ impl Templates<'_, '_> {
         }
     }
 
+    /// Notes the state variable that is read.
+    fn note_state(&mut self, used: &VariableUse) {
+        match used.path.get(1).map(|part| &part.name) {
+            Some(Some(name)) => {
+                self.cx.state_reads.names.insert(name.clone());
+            }
+            _ => self.cx.state_reads.all = true,
+        }
+    }
+
     fn variable(&mut self, text: &Text<'_>, used: &VariableUse, scope: &Scope) {
         let root = used.root();
+        if root == "state" {
+            self.note_state(used);
+        }
         let is_guarded = |part: usize| part < used.known || (used.optional && part + 1 == used.path.len());
         let Some(mut shape) = scope.get(root) else {
             if is_guarded(0) {
@@ -180,7 +218,15 @@ impl Templates<'_, '_> {
                 continue;
             };
             match shape.attribute(name) {
-                Ok(inner) => shape = inner,
+                Ok(inner) => {
+                    shape = inner;
+                    if index == 1
+                        && !is_guarded(1)
+                        && let Some(why) = scope.why_maybe(root, name)
+                    {
+                        self.cx.push(perhaps_missing(text, used, root, name, why));
+                    }
+                }
                 Err(_) if is_guarded(index) => return,
                 Err(keys) => {
                     let finding = missing_attribute(text, used, index, name, shape, keys.as_deref(), scope);
@@ -192,7 +238,10 @@ impl Templates<'_, '_> {
 
     fn include(&mut self, text: &Text<'_>, include: &IncludeUse, scope: &Scope) {
         let span = text.span(include.range.clone());
-        let Some(name) = include.names.first() else { return };
+        let Some(name) = include.names.first() else {
+            self.cx.state_reads.all = true;
+            return;
+        };
         let found = include.names.iter().map(|name| self.cx.library.files.of_template(name, text.file_name()));
         let found: Vec<_> = found.collect();
         let best = found.iter().position(|result| !matches!(result, Err(PromptFileError::Missing(_))));
@@ -236,6 +285,26 @@ impl Templates<'_, '_> {
     }
 }
 
+/// Our finding for an attribute that need not be there.
+fn perhaps_missing(text: &Text<'_>, used: &VariableUse, root: &str, name: &str, why: Maybe) -> Diagnostic {
+    let range = used.path.get(1).map_or_else(|| used.range.clone(), |part| part.range.clone());
+    let (words, help) = match why {
+        Maybe::Step => (
+            format!("the step `{name}` may not have run, and then `{root}.{name}` is not defined"),
+            format!("give this step `when: {root}.{name} is defined`, or write `{root}.{name} | default(…)`"),
+        ),
+        Maybe::Param => (
+            format!("the parameter `{name}` may be left out, and then `{root}.{name}` is not defined"),
+            format!("make it required, or write `{root}.{name} | default(…)`"),
+        ),
+        Maybe::Tag => (
+            format!("the tag `{name}` may be left out, and then `{root}.{name}` is not defined"),
+            format!("write `required: true` at the tag, or `{root}.{name} | default(…)`"),
+        ),
+    };
+    Diagnostic::warning(codes::MAYBE_UNDEFINED, text.span(range), words).help(help)
+}
+
 fn missing_attribute(
     text: &Text<'_>,
     used: &VariableUse,
@@ -246,7 +315,7 @@ fn missing_attribute(
     scope: &Scope,
 ) -> Diagnostic {
     let names = used.path[..index].iter().map(|part| part.name.as_deref().unwrap_or("[…]"));
-    let owner = names.collect::<Vec<_>>().join(".");
+    let owner = names.collect::<Vec<_>>().join(".").replace(FOR_LOOP, "loop");
     let range = used.path.get(index).map_or_else(|| used.range.clone(), |part| part.range.clone());
     let (message, help) = match keys {
         None => (format!("`{owner}` is {}, so it has no `{name}`", shape.noun()), None),

@@ -72,6 +72,8 @@ pub struct Region {
 struct Source {
     path: PathBuf,
     text: Arc<str>,
+    /// The text with its secrets masked, where it has any.
+    shown: Option<Arc<str>>,
     /// Byte offset of each line's first byte; the first is always 0.
     lines: Vec<u32>,
 }
@@ -93,7 +95,7 @@ impl SourceMap {
         let text = text.into();
         let mut lines = vec![0];
         lines.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| offset(at + 1)));
-        self.sources.push(Arc::new(Source { path: path.into(), text, lines }));
+        self.sources.push(Arc::new(Source { path: path.into(), text, shown: None, lines }));
         SourceId(offset(self.sources.len() - 1))
     }
 
@@ -105,6 +107,42 @@ impl SourceMap {
     /// The text of a file; empty for an unknown id.
     pub fn text(&self, id: SourceId) -> &str {
         self.get(id).map_or("", |source| &source.text)
+    }
+
+    /// The text of a file as people may see it: what [`Self::hide`] named is masked, byte by byte.
+    pub fn shown(&self, id: SourceId) -> &str {
+        self.get(id).map_or("", |source| source.shown.as_deref().unwrap_or(&source.text))
+    }
+
+    /// Masks a part of a file in everything that is shown of it.
+    pub fn hide(&mut self, span: Span) {
+        let Some(source) = self.sources.get_mut(span.source.0 as usize) else { return };
+        let mut bytes = source.shown.as_deref().unwrap_or(&source.text).as_bytes().to_vec();
+        let range = span.start as usize..(span.end as usize).min(bytes.len());
+        for byte in bytes.get_mut(range).into_iter().flatten().filter(|byte| **byte != b'\n') {
+            *byte = b'*';
+        }
+        let shown: Arc<str> = String::from_utf8_lossy(&bytes).into();
+        let (path, text, lines) = (source.path.clone(), Arc::clone(&source.text), source.lines.clone());
+        *source = Arc::new(Source { path, text, shown: Some(shown), lines });
+    }
+
+    /// The texts that [`Self::hide`] masked.
+    pub fn hidden(&self) -> Vec<&str> {
+        let masked = self.sources.iter().filter_map(|source| Some((&*source.text, source.shown.as_deref()?)));
+        let runs = masked.flat_map(|(text, shown)| {
+            let differs: Vec<bool> = text.bytes().zip(shown.bytes()).map(|(one, other)| one != other).collect();
+            let mut runs = Vec::new();
+            let mut at = 0;
+            for run in differs.chunk_by(|one, other| one == other) {
+                if run[0] {
+                    runs.extend(text.get(at..at + run.len()));
+                }
+                at += run.len();
+            }
+            runs
+        });
+        runs.filter(|run| run.len() >= 4).collect()
     }
 
     /// The shared text of a file.

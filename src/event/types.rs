@@ -113,6 +113,26 @@ pub enum ExitReason {
 }
 
 impl ExitReason {
+    /// Every reason, in the order of their declaration.
+    pub const ALL: [Self; 16] = [
+        Self::Exit,
+        Self::Done,
+        Self::Satisfied,
+        Self::Async,
+        Self::Fail,
+        Self::Spin,
+        Self::NoProgress,
+        Self::Unverified,
+        Self::MaxIterations,
+        Self::LimitTokens,
+        Self::LimitCost,
+        Self::LimitTimeout,
+        Self::LimitToolCalls,
+        Self::LimitDepth,
+        Self::Error,
+        Self::Cancelled,
+    ];
+
     /// The name that documents, events and hooks use, such as `max_iterations` or `limit:cost`.
     #[must_use]
     pub fn name(self) -> &'static str {

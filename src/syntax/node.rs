@@ -234,14 +234,30 @@ impl Node {
             Value::Map(entries) => {
                 entries.iter().for_each(|entry| entry.value.warn_ambiguous(diagnostics));
             }
-            Value::Float(number) if self.style == Style::Ambiguous => diagnostics.push(
-                Diagnostic::warning(
-                    codes::AMBIGUOUS_NUMBER,
-                    self.span,
-                    format!("this is the number {number}, and the zeros at its end are lost"),
-                )
-                .help("quote it if it is a text such as a version"),
-            ),
+            Value::Float(number) if self.style == Style::Ambiguous => {
+                // A whole number was written with an exponent, or with nothing but zeros behind the point.
+                let lost = if number.fract() == 0.0 { "how it was written is" } else { "the zeros at its end are" };
+                diagnostics.push(
+                    Diagnostic::warning(
+                        codes::AMBIGUOUS_NUMBER,
+                        self.span,
+                        format!("this is the number {number}, and {lost} lost"),
+                    )
+                    .help("quote it if it is a text such as a version"),
+                );
+            }
+            Value::String(text) if self.style == Style::Ambiguous && is_time(text) => {
+                let what = if text.contains('-') { "a date" } else { "a number to the base of sixty" };
+                diagnostics.push(
+                    Diagnostic::warning(
+                        codes::AMBIGUOUS_NUMBER,
+                        self.span,
+                        format!("`{text}` is read as a text, and some readers of YAML take it for {what}"),
+                    )
+                    .help("put it in quotes")
+                    .fix(self.span, format!("\"{text}\"")),
+                );
+            }
             Value::String(text) if self.style == Style::Ambiguous => {
                 let number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
                 let code = if number { codes::AMBIGUOUS_NUMBER } else { codes::AMBIGUOUS_BOOLEAN };
@@ -269,6 +285,11 @@ impl Node {
         };
         children + 1
     }
+}
+
+/// Whether an ambiguous text is a date or a time, and no number with leading zeros.
+fn is_time(text: &str) -> bool {
+    text.contains(':') || text.as_bytes().get(4) == Some(&b'-')
 }
 
 /// The parts of a JSON pointer, unescaped; `None` if it does not begin with `/`.

@@ -1,6 +1,7 @@
 //! The program from outside: what it prints, where, and with which exit code.
 
 mod check;
+mod cost;
 mod extract;
 mod help;
 mod init;

@@ -4,19 +4,27 @@ mod actions;
 mod allow;
 mod ambiguous;
 mod argv;
+mod budget;
 mod calls;
 mod ending;
 mod flow;
+mod frozen;
 mod in_force;
 mod limits;
 mod loop_cycle;
 mod models;
 mod names;
+mod offered;
+mod param_clash;
 mod policy;
 mod references;
+pub(super) mod secrets;
 mod sections;
 mod state;
 mod templates;
+mod thresholds;
+mod untrusted;
+mod unused_state;
 pub(super) mod verbs;
 
 use super::context::{Cx, Subject};
@@ -36,20 +44,28 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "allow", run: allow::check },
     Rule { name: "ambiguous", run: ambiguous::check },
     Rule { name: "argv", run: argv::check },
+    Rule { name: "budget", run: budget::check },
     Rule { name: "calls", run: calls::check },
     Rule { name: "ending", run: ending::check },
     Rule { name: "flow", run: flow::check },
+    Rule { name: "frozen", run: frozen::check },
     Rule { name: "in_force", run: in_force::check },
     Rule { name: "limits", run: limits::check },
     Rule { name: "loop_cycle", run: loop_cycle::check },
     Rule { name: "models", run: models::check },
     Rule { name: "names", run: names::check },
+    Rule { name: "offered", run: offered::check },
+    Rule { name: "param_clash", run: param_clash::check },
     Rule { name: "policy", run: policy::check },
     Rule { name: "references", run: references::check },
+    Rule { name: "secrets", run: secrets::check },
     Rule { name: "sections", run: sections::check },
     Rule { name: "severity", run: crate::check::severity::check },
     Rule { name: "state", run: state::check },
     Rule { name: "templates", run: templates::check },
+    Rule { name: "thresholds", run: thresholds::check },
+    Rule { name: "untrusted", run: untrusted::check },
+    Rule { name: "unused_state", run: unused_state::check },
     Rule { name: "verbs", run: verbs::check },
 ];
 

@@ -1,11 +1,11 @@
 //! Every template and expression of a document, each with the names that are visible where it stands.
 
-use crate::check::context::{Cx, Subject};
+use crate::check::context::{Cx, StateReads, Subject};
 use crate::check::names::shape_of;
-use crate::check::scope::{Scope, params};
+use crate::check::scope::{Maybe, Scope, params};
 use crate::check::shape::Shape;
 use crate::check::steps::StepView;
-use crate::check::template::{check_expr, check_text};
+use crate::check::template::{Purpose, check_expr, check_text};
 use crate::check::text::Text;
 use crate::document::LoopDoc;
 use crate::load::Loaded;
@@ -27,6 +27,7 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
 }
 
 fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
+    cx.state_reads = StateReads::default();
     let base = Scope::of_loop(&loaded.doc, cx.workspace());
     let prompt = loaded.node.get("prompt");
     let in_prompt = ["nonce", "actions", "last_iteration"]
@@ -40,7 +41,7 @@ fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
     for section in prompt.and_then(|prompt| prompt.get("sections")).into_iter().flat_map(Node::items) {
         text(cx, section.get("text"), &in_prompt);
         file(cx, section.get("file"), &loaded.folder, &in_prompt);
-        expression(cx, section.get("when"), &in_prompt);
+        expression(cx, section.get("when"), Purpose::Condition, &in_prompt);
     }
     for entry in loaded.node.get("actions").into_iter().flat_map(Node::entries) {
         action(cx, loaded, &entry.key, &entry.value, &base);
@@ -52,11 +53,11 @@ fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
     let finish = base.clone().with("reason", shape_of("reason")).with("error", shape_of("error"));
     steps(cx, hook("finish"), finish);
     let metric = loaded.node.get("mechanisms").and_then(|all| all.get("progress")).and_then(|one| one.get("metric"));
-    expression(cx, metric, &base);
+    expression(cx, metric, Purpose::Number, &base);
 }
 
 fn action(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, name: &str, node: &Node, base: &Scope) {
-    expression(cx, node.get("when"), base);
+    expression(cx, node.get("when"), Purpose::Offer, base);
     let declared = loaded.doc.actions.get(name);
     let params = match declared {
         // The parameters of a tool or a loop are its own.
@@ -70,9 +71,15 @@ fn action(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, name: &str, node: &Node, ba
         Some(action) => Shape::map(action.tags.keys().map(|tag| (tag.clone(), Shape::Scalar("a string")))),
         None => Shape::Any,
     };
-    let scope = base.clone().with("params", params).with("tags", tags);
+    let mut scope = base.clone().with("params", params).with("tags", tags);
+    if let Some(action) = declared {
+        scope.optional_params(action.params.as_ref());
+        for (tag, _) in action.tags.iter().filter(|(_, rules)| !rules.required) {
+            scope.maybe("tags", tag, Maybe::Tag);
+        }
+    }
     for condition in node.get("verify").into_iter().flat_map(Node::items) {
-        expression(cx, condition.get("that"), &scope);
+        expression(cx, condition.get("that"), Purpose::Condition, &scope);
         text(cx, condition.get("message"), &scope);
     }
     steps(cx, node.get("do"), scope);
@@ -87,9 +94,10 @@ fn steps(cx: &mut Cx<'_>, list: Option<&Node>, mut scope: Scope) {
 fn run_list(cx: &mut Cx<'_>, list: Option<&Node>, scope: &mut Scope) {
     for step in StepView::list(list) {
         // Both are decided once, before there is an item.
-        expression(cx, step.key("when"), scope);
-        expression(cx, step.key("for_each"), scope);
+        expression(cx, step.key("when"), Purpose::Condition, scope);
         let mut inner = scope.clone();
+        inner.guarded |= step.key("when").is_some();
+        expression(cx, step.key("for_each"), Purpose::List, &inner);
         if step.key("for_each").is_some() {
             inner = inner.with("item", Shape::Any).with("index", shape_of("index"));
         }
@@ -99,14 +107,20 @@ fn run_list(cx: &mut Cx<'_>, list: Option<&Node>, scope: &mut Scope) {
         }
         if let Some(handler) = step.on_error() {
             let mut handling = scope.clone().with("error", shape_of("error"));
+            handling.guarded |= step.key("when").is_some();
             run_list(cx, Some(handler), &mut handling);
             for id in StepView::list(Some(handler)).filter_map(StepView::id) {
                 scope.step_ran(Some(id), Shape::Any);
+                scope.maybe("steps", id, Maybe::Step);
             }
         }
         if step.verbs().next().is_some() {
             let result = result_of(cx, step);
             scope.step_ran(step.id(), result);
+            let goes_on = step.key("on_error").is_some_and(|node| node.as_str() != Some("fail"));
+            if let Some(id) = step.id().filter(|_| goes_on || step.key("when").is_some()) {
+                scope.maybe("steps", id, Maybe::Step);
+            }
         }
     }
 }
@@ -158,8 +172,8 @@ fn text(cx: &mut Cx<'_>, node: Option<&Node>, scope: &Scope) {
     }
 }
 
-fn expression(cx: &mut Cx<'_>, node: Option<&Node>, scope: &Scope) {
+fn expression(cx: &mut Cx<'_>, node: Option<&Node>, purpose: Purpose, scope: &Scope) {
     if let Some(node) = node.filter(|node| node.as_str().is_some()) {
-        check_expr(cx, &Text::Value(node), scope);
+        check_expr(cx, &Text::Value(node), purpose, scope);
     }
 }

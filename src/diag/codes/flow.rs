@@ -135,9 +135,8 @@ codes! {
     ///   close:
     ///     description: Close the last ticket.
     ///     do:
-    ///       - { when: not state.open, answer: All closed., then: exit }
+    ///       - { when: not input, answer: All closed., then: exit }
     ///       - feedback: Some are open.
-    /// state: { open: [] }
     /// ```
     UNREACHABLE_STEP = "unreachable-step", Error adjustable;
 

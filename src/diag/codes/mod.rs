@@ -114,7 +114,9 @@ macro_rules! families {
     };
 }
 
-families!(actions, comments, documents, files, flow, references, safety, shape, templates, toml, values, yaml);
+families!(
+    actions, analysis, comments, documents, files, flow, references, safety, shape, templates, toml, values, yaml
+);
 
 #[cfg(test)]
 mod tests {

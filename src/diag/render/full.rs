@@ -46,7 +46,7 @@ fn report<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Group<'
         (help, Some(fix)) => {
             groups.push(group);
             let title = help.as_deref().unwrap_or("write this instead");
-            let text = sources.text(fix.span.source);
+            let text = sources.shown(fix.span.source);
             groups.push(
                 Level::HELP.secondary_title(title).element(
                     Snippet::source(text)
@@ -78,7 +78,7 @@ fn snippet<'a>(
     source: SourceId,
     sources: &'a SourceMap,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let text = sources.text(source);
+    let text = sources.shown(source);
     let mut snippet = Snippet::source(text).path(path(sources, source));
     if let Some(span) = diagnostic.span.filter(|span| span.source == source) {
         snippet = snippet.annotation(AnnotationKind::Primary.span(first_line(span, text)));

@@ -13,7 +13,10 @@ impl Builder<'_> {
                 self.joined(span);
                 self.cut(text, span.end);
             }
-            ScalarStyle::Folded => self.folded_list(text, span),
+            ScalarStyle::Folded => {
+                self.folded_list(text, span);
+                self.folded_loop(text, span);
+            }
             _ => {}
         }
     }
@@ -73,6 +76,27 @@ impl Builder<'_> {
                 Diagnostic::warning(codes::JOINED_LINES, sign, "`>` joins the items of this list into one line")
                     .help("write `|`, which keeps the lines")
                     .fix(sign, "|"),
+            );
+        }
+    }
+
+    /// `>` joins the lines that a template's loop prints.
+    fn folded_loop(&mut self, text: &str, span: Span) {
+        let is_loop = |line: &str| line.starts_with("{% for ") || line.starts_with("{%- for ");
+        let mut lines = self.slice(span).lines().skip(1).map(str::trim);
+        // The loop's own line is joined with the next one, which prints something.
+        let joined = |line: &str| text.lines().any(|whole| whole.contains(line) && whole.trim() != line);
+        let body = lines.find(|line| is_loop(line) && joined(line)).and_then(|_| lines.next());
+        if body.is_some_and(|line| line.starts_with("- ") || line.starts_with("* ")) {
+            let sign = self.range(span.start as usize, span.start as usize + 1);
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    codes::JOINED_LINES,
+                    sign,
+                    "`>` joins all that this template's loop prints into one line",
+                )
+                .help("write `|`, which keeps the lines")
+                .fix(sign, "|"),
             );
         }
     }

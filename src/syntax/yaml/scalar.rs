@@ -61,13 +61,41 @@ pub(super) fn plain(text: &str) -> Plain {
         return match text.parse::<f64>() {
             Ok(n) if n.is_finite() => {
                 let lossy = fraction.len() > 1 && fraction.ends_with('0');
+                // `123e45` is often a commit or another word of digits.
+                let exponent = !text.contains('.');
                 let value = Value::Float(n);
-                if lossy { doubtful(value) } else { sure(value) }
+                if lossy || exponent { doubtful(value) } else { sure(value) }
             }
             _ => non_finite(),
         };
     }
+    if is_old_date(text) || is_old_sexagesimal(unsigned) {
+        return doubtful(string());
+    }
     sure(string())
+}
+
+/// `2026-01-31`, with or without a time: a date in YAML 1.1.
+fn is_old_date(text: &str) -> bool {
+    let date = text.as_bytes().get(..10).unwrap_or_default();
+    let shape = date.iter().enumerate().all(|(at, byte)| match at {
+        4 | 7 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
+    });
+    let rest = text.as_bytes().get(10..).unwrap_or_default();
+    date.len() == 10 && shape && (rest.is_empty() || matches!(rest, [b'T' | b't' | b' ', b'0'..=b'9', ..]))
+}
+
+/// `12:30` and `1:30:45`: numbers to the base of sixty in YAML 1.1, so 750 and 5445.
+fn is_old_sexagesimal(unsigned: &str) -> bool {
+    let mut parts = unsigned.split(':');
+    let first = parts.next().is_some_and(|part| is_digits(part) && !part.starts_with('0'));
+    let mut more = 0;
+    let rest = parts.all(|part| {
+        more += 1;
+        is_digits(part) && part.len() <= 2 && part.parse::<u8>().is_ok_and(|part| part < 60)
+    });
+    first && rest && more > 0
 }
 
 /// Words that YAML 1.1 took for booleans and 1.2 does not.
@@ -161,10 +189,22 @@ mod tests {
 
     #[test]
     fn what_is_in_doubt_is_marked() {
-        for written in ["yes", "off", "012", "1.10"] {
+        for written in ["yes", "off", "012", "1.10", "1e3", "2026-01-31", "2026-01-31T10:00:00Z", "12:30", "1:30:45"] {
             assert_eq!(plain(written).style, Style::Ambiguous, "{written}");
         }
-        for written in ["0", "1.5", "1.0", "yes please", "0o17"] {
+        for written in [
+            "0",
+            "1.5",
+            "1.0",
+            "1.5e3",
+            "yes please",
+            "0o17",
+            "2026-1-31",
+            "12:75",
+            "a:30",
+            "10:00 sharp",
+            "127.0.0.1:80",
+        ] {
             assert_eq!(plain(written).style, Style::Plain, "{written}");
         }
     }

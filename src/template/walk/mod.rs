@@ -1,6 +1,7 @@
 //! What a template uses, with the bytes of each use: variables with their attributes, filters, tests, functions, other
 //! templates. Nothing is rendered; this is what checking builds on.
 
+mod operand;
 mod path;
 mod scope;
 mod visit;
@@ -15,8 +16,11 @@ use minijinja::syntax::SyntaxConfig;
 
 use super::TemplateError;
 
+/// The root of a path for the `loop` of a `for`.
+pub const FOR_LOOP: &str = "loop()";
+
 /// Everything that a template uses.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Walk {
     /// Variables that the template does not define itself.
     pub variables: Vec<VariableUse>,
@@ -32,6 +36,71 @@ pub struct Walk {
     pub includes: Vec<IncludeUse>,
     /// Outputs that are constants, such as the `{{1}}` of `\frac{{1}}{{2}}`: seldom meant.
     pub constants: Vec<Range<usize>>,
+    /// Comparisons of which both sides are known in part.
+    pub comparisons: Vec<Comparison>,
+    /// What `for` loops run through, with its bytes.
+    pub iterated: Vec<(Operand, Range<usize>)>,
+    /// What is known of an expression's value; for a template nothing.
+    pub value: Operand,
+}
+
+/// The kind of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// A text.
+    Text,
+    /// A number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// A list.
+    List,
+    /// A map.
+    Map,
+}
+
+/// What is known of a value before it is computed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Operand {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// It is what a path names.
+    Path(Vec<Part>),
+    /// It is always this one.
+    Constant(serde_json::Value),
+    /// It is of this type.
+    Typed(Type),
+}
+
+/// How two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`, `<=`, `>`, `>=`
+    Order,
+    /// `in`
+    In,
+    /// `not in`, in a chain
+    NotIn,
+}
+
+/// A comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The left side.
+    pub left: Operand,
+    /// How it is compared.
+    pub relation: Relation,
+    /// The right side.
+    pub right: Operand,
+    /// The bytes of the two sides.
+    pub ranges: (Range<usize>, Range<usize>),
+    /// The bytes of the whole.
+    pub range: Range<usize>,
 }
 
 /// A name with its place.

@@ -4,7 +4,7 @@ use minijinja::machinery::ast::{self, Expr, Stmt};
 
 use super::path::{end, name_after, range, written};
 use super::scope::{Scopes, defined_if};
-use super::{IncludeKind, IncludeUse, NameUse, Part, VariableUse, Walk};
+use super::{FOR_LOOP, IncludeKind, IncludeUse, NameUse, Part, VariableUse, Walk};
 
 /// Filters whose result has the same kind of elements as their input.
 const KEEP_ELEMENTS: &[&str] = &["list", "reject", "rejectattr", "reverse", "select", "selectattr", "sort", "unique"];
@@ -18,13 +18,14 @@ pub(super) fn template(source: &str, parsed: &Stmt<'_>) -> Walk {
 pub(super) fn expression(source: &str, parsed: &Expr<'_>) -> Walk {
     let mut visitor = Visitor { source, scopes: Scopes::new(), walk: Walk::default() };
     visitor.expr(parsed);
+    visitor.walk.value = visitor.operand(parsed);
     visitor.done()
 }
 
-struct Visitor<'s> {
+pub(super) struct Visitor<'s> {
     source: &'s str,
     scopes: Scopes,
-    walk: Walk,
+    pub(super) walk: Walk,
 }
 
 /// Whether the last part of a path may be missing.
@@ -125,13 +126,15 @@ impl Visitor<'_> {
 
     fn for_loop(&mut self, for_loop: &ast::ForLoop<'_>) {
         self.expr(&for_loop.iter);
+        self.walk.iterated.push((self.operand(&for_loop.iter), range(for_loop.iter.span())));
         let element = self.elements(&for_loop.iter);
         self.scopes.push();
         self.bind_target(&for_loop.target, element);
         if let Some(filter) = &for_loop.filter_expr {
             self.expr(filter);
         }
-        self.scopes.bind("loop", None);
+        let own = Part { name: Some(FOR_LOOP.to_owned()), range: range(for_loop.iter.span()) };
+        self.scopes.bind("loop", Some(vec![own]));
         let known = self.scopes.known();
         if let Some(filter) = &for_loop.filter_expr {
             self.learn(filter, true);
@@ -223,6 +226,7 @@ impl Visitor<'_> {
             }
             Expr::UnaryOp(op) => self.expr(&op.expr),
             Expr::BinOp(op) => {
+                self.compared(op, range(op.span()));
                 self.expr(&op.left);
                 let known = self.scopes.known();
                 match op.op {
@@ -234,6 +238,7 @@ impl Visitor<'_> {
                 self.scopes.forget(known);
             }
             Expr::Compare(compare) => {
+                self.compared_chain(compare, range(compare.span()));
                 self.expr(&compare.expr);
                 for op in &compare.ops {
                     self.expr(&op.expr);
@@ -368,7 +373,7 @@ impl Visitor<'_> {
     }
 
     /// The path that an expression stands for, names of the template replaced by what they stand for.
-    fn path(&self, expr: &Expr<'_>) -> Option<Vec<Part>> {
+    pub(super) fn path(&self, expr: &Expr<'_>) -> Option<Vec<Part>> {
         let written = written(expr)?;
         match self.scopes.find(written[0].name.as_deref()?) {
             Some(binding) if binding.alias.is_none() => None,

@@ -1,5 +1,6 @@
 //! `check`: every mistake in documents and templates, without running anything.
 
+mod cost;
 mod diff;
 mod explain;
 mod fix;
@@ -27,6 +28,7 @@ use select::{Chosen, is_template};
                   loopwright check 'loops/**/*.yaml'\n  \
                   loopwright check - --stdin-path loops/triage.yaml < draft.yaml\n  \
                   loopwright check --fix --diff\n  \
+                  loopwright check --cost triage\n  \
                   loopwright check --explain unknown-key\n\n\
                   Exits with 1 when there is an error (with --deny-warnings also for a warning), with 2 when a path does not exist.\n\
                   --fix --diff exits with 1 when something would change.")]
@@ -58,6 +60,9 @@ pub(in crate::cli) struct Args {
     /// Say what a finding's code means, with examples, and check nothing
     #[arg(long, value_name = "CODE", conflicts_with_all = ["paths", "list_codes", "output", "fix"])]
     explain: Option<String>,
+    /// Show what a run may take at most in calls, tokens and money; PATH may also be the name of a loop
+    #[arg(long, conflicts_with_all = ["output", "fix", "explain", "list_codes"])]
+    cost: bool,
     /// List all codes, and check nothing
     #[arg(long, conflicts_with_all = ["paths", "output", "fix"])]
     list_codes: bool,
@@ -69,6 +74,9 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     }
     if args.list_codes {
         return explain::list(args.format, context);
+    }
+    if args.cost {
+        return cost::run(&args.paths, matches!(args.format, Format::Json), context);
     }
     let chosen = select::choose(&args.paths)?;
     let stdin = if chosen.contains(&Chosen::Stdin) { Some(input::stdin_bytes()?) } else { None };
