@@ -45,13 +45,15 @@ mod syntax;
 mod template;
 mod tool;
 mod verb;
+mod watch;
 
 pub use check::check_workspace;
 pub use cli::command_line;
 pub use diag::{Diagnostic, Diagnostics};
 pub use document::Effect;
 pub use engine::{
-    Asker, Cancel, Engine, EngineBuilder, EngineError, ModelSpec, NoAsker, Outcome, RenderedPrompt, RunRequest,
+    Asker, Cancel, Engine, EngineBuilder, EngineError, HotReload, ModelSpec, NoAsker, Outcome, Reloaded,
+    RenderedPrompt, RunRequest,
 };
 pub use load::Library;
 pub use mechanism::spin;

@@ -31,11 +31,12 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
-    ("schema", AllBut(&["explain", "check", "engine", "report", "graph", "guide", "compare", "cli"])),
+    ("schema", AllBut(&["explain", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"])),
     // `schema` for the engine's defaults.
     ("explain", Only(&["diag", "syntax", "document", "load", "schema"])),
     // The second gate compares documents with their schemas.
-    ("check", AllBut(&["engine", "report", "graph", "guide", "compare", "cli"])),
+    ("check", AllBut(&["watch", "engine", "report", "graph", "guide", "compare", "cli"])),
+    ("watch", Only(&["diag", "event", "document", "load", "check"])),
     ("engine", AllBut(&["explain", "report", "schema", "graph", "guide", "compare", "cli"])),
     // `engine` for what it offers beside a loop's own actions.
     ("graph", Only(&["diag", "document", "load", "verb", "engine"])),

@@ -8,6 +8,7 @@ mod docs;
 mod log_analyze;
 mod prefix;
 mod real_server;
+mod reload;
 mod runs;
 mod shipped;
 mod verbs;

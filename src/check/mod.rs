@@ -103,7 +103,7 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
 }
 
 /// Takes secrets out of what other rules say about the same values.
-fn mask(found: &mut Diagnostics, sources: &SourceMap) {
+pub fn mask(found: &mut Diagnostics, sources: &SourceMap) {
     let hidden = sources.hidden();
     for finding in found.iter_mut().filter(|_| !hidden.is_empty()) {
         let labels = finding.labels.iter_mut().map(|(_, label)| label);
@@ -120,6 +120,11 @@ fn mask(found: &mut Diagnostics, sources: &SourceMap) {
 /// Reads template files and nothing else: no network, no process, and nothing is rendered.
 pub fn check_workspace(library: &mut Library) -> Diagnostics {
     check(library, Targets::All, Options { schemas: true })
+}
+
+/// The files of documents that a loop needs: its own, what it extends, and everything that it refers to.
+pub fn sources_of_loop(library: &Library, name: &str) -> Vec<SourceId> {
+    Selection::of(library, Targets::Loop(name)).sources()
 }
 
 /// Checks a bare template file against the names that it may use; without any, against all that documents may use.

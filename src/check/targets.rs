@@ -45,6 +45,11 @@ impl Selection {
         library.own_sources().into_iter().filter(|source| self.has(*source)).collect()
     }
 
+    /// All of them, in the order in which they were read.
+    pub(super) fn sources(&self) -> Vec<SourceId> {
+        self.sources.iter().copied().filter(|source| *source != SourceId::NONE).collect()
+    }
+
     /// Whether a finding is about a file that is checked, or about none.
     pub(super) fn covers(&self, finding: &Diagnostic) -> bool {
         let Some(place) = finding.span else { return true };

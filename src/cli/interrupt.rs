@@ -37,7 +37,7 @@ pub(super) async fn until_done<T>(run: impl Future<Output = T>, cancel: Cancel, 
 }
 
 /// Ctrl-C, and where there is such a thing the request to terminate.
-struct Signals {
+pub(super) struct Signals {
     #[cfg(unix)]
     terminate: Option<tokio::signal::unix::Signal>,
     #[cfg(unix)]
@@ -46,13 +46,13 @@ struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
         // Without a handler the signal ends the process, as it does for any program.
         Self { terminate: signal(SignalKind::terminate()).ok(), interrupt: signal(SignalKind::interrupt()).ok() }
     }
 
-    async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         async fn one(signal: &mut Option<tokio::signal::unix::Signal>) {
             let came = match signal {
                 Some(signal) => signal.recv().await.is_some(),
@@ -71,11 +71,11 @@ impl Signals {
 
 #[cfg(not(unix))]
 impl Signals {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {}
     }
 
-    async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

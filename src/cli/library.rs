@@ -9,6 +9,7 @@ use crate::check::{Options, Targets, check};
 use crate::diag::{Severity, SourceId, did_you_mean, list_words, render};
 use crate::document::Kind;
 use crate::load::{Library, Overlay};
+use crate::watch::Target;
 
 /// The loop that runs when none is named.
 pub(super) const DEFAULT_LOOP: &str = "default";
@@ -117,6 +118,23 @@ fn is_known(library: &Library, kind: Kind, name: &str) -> bool {
         Kind::Preset => library.presets.contains_key(name),
         Kind::Workspace => false,
     }
+}
+
+/// Opens the workspace of a loop that may be broken at the moment; what is followed then is its name or its file.
+pub(super) fn open_target(context: &Context, word: &str) -> Result<(Library, Target), CliError> {
+    let path = PathBuf::from(word);
+    if is_path(word) && path.is_file() {
+        return Ok((open(context, Some(&path))?, Target::File(path)));
+    }
+    if is_path(word) {
+        return open_loop(context, word).map(|(library, name)| (library, Target::Name(name)));
+    }
+    let library = open(context, None)?;
+    let broken = library.unusable.iter().any(|file| file.kind == Kind::Loop && file.name.as_deref() == Some(word));
+    if !broken {
+        known_loop(&library, word)?;
+    }
+    Ok((library, Target::Name(word.to_owned())))
 }
 
 /// A file that gives no loop at all: what is wrong with it stands in the findings.

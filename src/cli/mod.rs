@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, debug, diff, docs, explain, graph, init, model, new, render, run, schema, tune};
+use command::{check, debug, diff, docs, explain, graph, init, model, new, render, run, schema, tune, watch};
 use error::CliError;
 use output::Output;
 
@@ -89,6 +89,8 @@ enum Command {
     Schema(schema::Args),
     /// Try thresholds on what was recorded, without a model
     Tune(tune::Args),
+    /// Check a loop at each change of its files, and show what the change does
+    Watch(watch::Args),
 }
 
 /// Runs the command that the process was started with; gives its exit code.
@@ -119,6 +121,7 @@ pub fn command_line() -> ExitCode {
         Command::Run(args) => run::run(&args, &context),
         Command::Schema(args) => schema::run(&args, &context),
         Command::Tune(args) => tune::run(&args, &context),
+        Command::Watch(args) => watch::run(&args, &context),
     };
     let code = result.unwrap_or_else(|error| {
         output.error(&error);

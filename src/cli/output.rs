@@ -44,10 +44,16 @@ impl Output {
 
     /// Writes data to standard output as it is.
     pub(super) fn data(self, text: &str) -> Result<(), CliError> {
+        self.data_while_read(text).map(drop)
+    }
+
+    /// The same; whether anybody still reads it.
+    pub(super) fn data_while_read(self, text: &str) -> Result<bool, CliError> {
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(write_failed(&error)),
-            _ => Ok(()),
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(write_failed(&error)),
         }
     }
 

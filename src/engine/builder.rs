@@ -10,20 +10,18 @@ use minijinja::value::Serde;
 use serde_json::{Value as Json, json};
 
 use super::core::{Budget, LoopCore, RunShared};
+use super::edition::{Editions, HotReload};
 use super::error::EngineError;
 use super::iteration::LoopRun;
 use super::memory::Memory;
 use super::models::{Chain, Models};
-use super::program::Program;
 use super::stop::{Cancel, Stop};
-use super::toolbox::Toolbox;
 use crate::event::{Event, EventStream, ExitReason, RunId, Subscriber};
 use crate::load::Library;
 use crate::model::{BoxFuture, Protocol, retry::RetryPolicy};
 use crate::policy::Access;
 use crate::prompt::RunSecret;
-use crate::state::{RunFacts, RunState, ScopeBase, Totals, Vars, lock};
-use crate::template::{Templates, TemplatesBuilder};
+use crate::state::{RunFacts, RunState, ScopeBase, Totals, Vars};
 use crate::tool::NativeTool;
 
 /// A model named in short: `provider:model`, or the name of one in the workspace.
@@ -132,6 +130,7 @@ pub struct EngineBuilder {
     accept: bool,
     retry: Option<RetryPolicy>,
     asker: Arc<dyn Asker>,
+    hot_reload: HotReload,
 }
 
 impl EngineBuilder {
@@ -184,6 +183,13 @@ impl EngineBuilder {
         self
     }
 
+    /// Whether runs take over saved changes between their iterations. Default: they do not.
+    #[must_use]
+    pub fn hot_reload(mut self, mode: HotReload) -> Self {
+        self.hot_reload = mode;
+        self
+    }
+
     /// Builds the engine.
     ///
     /// # Errors
@@ -202,11 +208,9 @@ impl EngineBuilder {
         };
         let inner = EngineInner {
             access: Access::new(&self.library.root, &roots, workspace.policy.clone()).steered_by(documents),
-            templates: templates(&self.library),
-            toolbox: Toolbox::new(&self.library, self.tools),
+            editions: Editions::new(Arc::clone(&self.library), self.tools, self.hot_reload),
             models: Models::new(Arc::clone(&self.library), self.models, self.record, self.accept),
             retry: self.retry.unwrap_or(configured),
-            programs: Mutex::default(),
             subscribers: self.subscribers,
             asker: self.asker,
             library: self.library,
@@ -215,65 +219,16 @@ impl EngineBuilder {
     }
 }
 
-fn templates(library: &Library) -> Templates {
-    let mut builder = TemplatesBuilder::new();
-    for folder in library.files.folders() {
-        builder.root(folder);
-    }
-    let files = library.files.clone();
-    builder.loader(move |name| files.read(name).ok().map(|file| file.text.to_string()));
-    builder.build()
-}
-
 /// What all runs of an engine share.
 pub(super) struct EngineInner {
+    /// The library that the engine was built over. What a run uses is its edition.
     pub(super) library: Arc<Library>,
-    pub(super) templates: Templates,
-    pub(super) toolbox: Toolbox,
+    pub(super) editions: Editions,
     pub(super) access: Access,
     pub(super) models: Models,
     pub(super) retry: RetryPolicy,
     pub(super) asker: Arc<dyn Asker>,
-    programs: Mutex<HashMap<String, Arc<Program>>>,
     subscribers: Vec<Arc<dyn Subscriber>>,
-}
-
-impl EngineInner {
-    /// A loop, compiled when it is first needed.
-    pub(super) fn program(&self, name: &str) -> Result<Arc<Program>, EngineError> {
-        if let Some(program) = lock(&self.programs).get(name) {
-            return Ok(Arc::clone(program));
-        }
-        let loaded = self.library.loops.get(name).ok_or_else(|| EngineError::UnknownLoop {
-            name: name.to_owned(),
-            suggestion: crate::diag::did_you_mean(name, self.library.loops.keys().map(String::as_str))
-                .map(str::to_owned),
-        })?;
-        let program = Arc::new(Program::compile(&self.library, loaded, &self.toolbox)?);
-        lock(&self.programs).insert(name.to_owned(), Arc::clone(&program));
-        Ok(program)
-    }
-
-    /// `env` in a loop's templates: the variables that it may read.
-    pub(super) fn env(&self, program: &Program) -> Value {
-        Value::from_pairs(
-            program.env.iter().filter_map(|name| Some((name.as_str(), Value::from(std::env::var(name).ok()?)))),
-        )
-    }
-
-    /// The template name of a file that a document in `folder` means by `path`.
-    pub(super) fn document_file(&self, path: &str, folder: &str) -> Result<String, String> {
-        self.library.files.of_document(path, folder).map(|file| file.name).map_err(|error| error.to_string())
-    }
-
-    fn workspace_value(&self) -> Value {
-        let name = self.library.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Value::from_pairs([
-            ("name", Value::from(name)),
-            ("root", Value::from(self.library.root.to_string_lossy())),
-            ("vars", Value::from(Serde(&self.library.workspace.doc.vars))),
-        ])
-    }
 }
 
 /// Runs loops. Cheap to clone; one engine runs many loops at the same time.
@@ -295,6 +250,7 @@ impl Engine {
             accept: false,
             retry: None,
             asker: Arc::new(NoAsker),
+            hot_reload: HotReload::Off,
         }
     }
 
@@ -305,17 +261,17 @@ impl Engine {
     pub async fn run(&self, request: RunRequest) -> Result<Outcome, EngineError> {
         let Prepared { core, chain, max_iterations } = self.prepare(&request)?;
         let chain = chain?;
-        let slot = Arc::clone(&chain[0]);
         core.events.emit(Event::RunStarted {
             loop_name: core.program.name.clone(),
-            source: slot.model.info().source.clone(),
-            model: slot.label.clone(),
+            source: chain[0].model.info().source.clone(),
+            model: chain[0].label.clone(),
             input_bytes: request.input.len(),
             max_iterations,
         });
         let memory = Memory::new(&core, request.input.as_str().into());
-        let mut run = LoopRun { core: Arc::clone(&core), memory, chain, slot, max_iterations };
+        let mut run = LoopRun::new(Arc::clone(&core), memory, chain, request.max_iterations);
         let (mut end, mut ignored) = run.run().await;
+        run.tell_refusals();
         if let Some(problem) = self.inner.models.record_failure() {
             end = super::finish::End::failed(ExitReason::Error, problem);
             ignored = false;
@@ -325,7 +281,8 @@ impl Engine {
 
     /// A run that is ready to begin.
     pub(super) fn prepare(&self, request: &RunRequest) -> Result<Prepared, EngineError> {
-        let program = self.inner.program(&request.loop_name)?;
+        let edition = self.inner.editions.begin(&request.loop_name)?;
+        let program = edition.program(&request.loop_name)?;
         let chain = self.inner.models.chain(&program, "main");
         let mut vars = Vars::new(&program.state)?;
         for (name, value) in &request.set {
@@ -337,13 +294,14 @@ impl Engine {
         let id = run_id(&secret);
         let secrets = self.inner.models.secrets().clone();
         let events = EventStream::new(RunId(id.clone()), self.inner.subscribers.clone(), secrets);
-        let shared = Arc::new(RunShared::new(Arc::clone(&self.inner), id.clone(), secret, request.cancel.clone()));
+        let (engine, cancel) = (Arc::clone(&self.inner), request.cancel.clone());
+        let shared = Arc::new(RunShared::new(engine, id.clone(), &request.loop_name, secret, cancel));
         let base = Arc::new(ScopeBase {
             input: Value::from(request.input.as_str()),
             facts: RunFacts { id, loop_name: program.name.clone(), max_iterations, started: shared.started },
-            workspace: self.inner.workspace_value(),
-            env: self.inner.env(&program),
-            tools: self.inner.toolbox.listing(&program.tools),
+            workspace: edition.workspace_value(),
+            env: program.env(),
+            tools: edition.toolbox.listing(&program.tools),
             totals: Arc::clone(&shared.totals),
             state: Arc::clone(&state),
         });
@@ -352,6 +310,7 @@ impl Engine {
             stop: Stop::outermost(&request.cancel),
             depth: 0,
             shared,
+            edition,
             program,
             base,
             state,

@@ -8,18 +8,22 @@ use minijinja::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::builder::EngineInner;
+use super::edition::Edition;
 use super::program::Program;
+use super::reload::Told;
 use super::stop::{Cancel, Stop};
 use crate::document::Limits;
 use crate::event::{Event, EventStream, ExitReason};
 use crate::prompt::RunSecret;
-use crate::state::{Frame, RunState, Scope, ScopeBase, Totals, lock};
+use crate::state::{Frame, RunFacts, RunState, Scope, ScopeBase, Totals, lock};
 use crate::verb::{Phase, StepContext, StepFailure};
 
 /// One run: shared by the loop that was asked for and by all loops inside it.
 pub(super) struct RunShared {
     pub(super) engine: Arc<EngineInner>,
     pub(super) id: String,
+    /// The loop that was asked for.
+    pub(super) root_loop: String,
     pub(super) secret: RunSecret,
     pub(super) started: Instant,
     pub(super) totals: Arc<Mutex<Totals>>,
@@ -27,14 +31,23 @@ pub(super) struct RunShared {
     tool_calls: AtomicU32,
     subtasks: AtomicU32,
     prompts: AtomicU64,
+    /// What was told of saved changes.
+    pub(super) told: Told,
     pub(super) cancel: Cancel,
 }
 
 impl RunShared {
-    pub(super) fn new(engine: Arc<EngineInner>, id: String, secret: RunSecret, cancel: Cancel) -> Self {
+    pub(super) fn new(
+        engine: Arc<EngineInner>,
+        id: String,
+        root_loop: &str,
+        secret: RunSecret,
+        cancel: Cancel,
+    ) -> Self {
         Self {
             engine,
             id,
+            root_loop: root_loop.to_owned(),
             secret,
             started: Instant::now(),
             totals: Arc::default(),
@@ -42,6 +55,7 @@ impl RunShared {
             tool_calls: AtomicU32::new(0),
             subtasks: AtomicU32::new(0),
             prompts: AtomicU64::new(0),
+            told: Told::default(),
             cancel,
         }
     }
@@ -77,6 +91,8 @@ pub(super) struct Budget {
 /// One loop of a run.
 pub(super) struct LoopCore {
     pub(super) shared: Arc<RunShared>,
+    /// The documents and templates that the loop uses, all of one version.
+    pub(super) edition: Arc<Edition>,
     pub(super) program: Arc<Program>,
     pub(super) base: Arc<ScopeBase>,
     pub(super) state: Arc<Mutex<RunState>>,
@@ -112,7 +128,7 @@ impl LoopCore {
     pub(super) fn step_context<'a>(&'a self, scope: &'a Scope, phase: Phase) -> StepContext<'a> {
         StepContext {
             scope,
-            templates: &self.shared.engine.templates,
+            templates: &self.edition.templates,
             state: &self.state,
             events: &self.events,
             access: &self.shared.engine.access,
@@ -121,14 +137,38 @@ impl LoopCore {
         }
     }
 
+    /// The same loop with another version of its documents: its state, its stream and its place in the run stay.
+    pub(super) fn with(&self, edition: Arc<Edition>, program: Arc<Program>, max_iterations: u32) -> Arc<Self> {
+        let mut budgets = self.budgets.clone();
+        if let Some(own) = budgets.last_mut() {
+            own.limits.clone_from(&program.limits);
+        }
+        let base = ScopeBase {
+            input: self.base.input.clone(),
+            facts: RunFacts { max_iterations, ..self.base.facts.clone() },
+            workspace: edition.workspace_value(),
+            env: program.env(),
+            tools: edition.toolbox.listing(&program.tools),
+            totals: Arc::clone(&self.base.totals),
+            state: Arc::clone(&self.state),
+        };
+        Arc::new(Self {
+            shared: Arc::clone(&self.shared),
+            edition,
+            program,
+            base: Arc::new(base),
+            state: Arc::clone(&self.state),
+            events: self.events.clone(),
+            stop: self.stop.clone(),
+            depth: self.depth,
+            budgets,
+        })
+    }
+
     /// Evaluates an expression in a frame.
     pub(super) fn eval(&self, expression: &str, frame: &Frame) -> Result<Value, StepFailure> {
         let scope = Scope::new(Arc::clone(&self.base), frame.clone());
-        self.shared
-            .engine
-            .templates
-            .eval(expression, &scope.context())
-            .map_err(|error| StepFailure::new(error.to_string()))
+        self.edition.templates.eval(expression, &scope.context()).map_err(|error| StepFailure::new(error.to_string()))
     }
 
     /// Notes words for the model's next turn.

@@ -89,8 +89,7 @@ impl LoopCore {
         by_model: bool,
     ) -> Result<Value, StepFailure> {
         let tool = self
-            .shared
-            .engine
+            .edition
             .toolbox
             .get(name)
             .ok_or_else(|| StepFailure::new(format!("there is no tool named `{name}`")))?;

@@ -11,6 +11,7 @@ use super::finish::End;
 use super::memory::Memory;
 use super::models::{Chain, ModelSlot};
 use super::steps::Flow;
+use super::stop::Clock;
 use super::turn::Chosen;
 use crate::event::{Event, ExitReason};
 use crate::model::{Protocol, ToolResult};
@@ -26,14 +27,34 @@ pub(super) struct LoopRun {
     /// The one that answered last.
     pub(super) slot: Arc<ModelSlot>,
     pub(super) max_iterations: u32,
+    /// The iteration limit that whoever started the run asked for.
+    pub(super) asked_iterations: Option<u32>,
+    /// Runs while `limits.timeout` does.
+    pub(super) clock: Option<Clock>,
+    /// The last publication of versions that the loop has looked at.
+    pub(super) publication: u64,
 }
 
 impl LoopRun {
+    /// A loop that is ready to begin.
+    pub(super) fn new(core: Arc<LoopCore>, memory: Memory, chain: Chain, asked_iterations: Option<u32>) -> Self {
+        Self {
+            slot: Arc::clone(&chain[0]),
+            max_iterations: asked_iterations.unwrap_or(core.program.limits.max_iterations),
+            asked_iterations,
+            clock: None,
+            publication: 0,
+            core,
+            memory,
+            chain,
+        }
+    }
+
     /// Runs the loop to its end, `finish` hooks included.
     pub(super) async fn run(&mut self) -> (End, bool) {
-        let clock = self.core.stop.deadline(self.core.program.limits.timeout.map(|timeout| timeout.0));
+        self.start_clock();
         let mut end = self.work().await;
-        drop(clock);
+        self.clock = None;
         let ignored = self.core.run_finish_hooks(&mut end).await;
         (end, ignored)
     }
@@ -65,11 +86,12 @@ impl LoopRun {
 
     /// One iteration: eight stages, in this order.
     async fn iterate(&mut self) -> Option<End> {
-        // 1. Limits and cancellation.
+        // 1. What was saved meanwhile is taken over here, between iterations.
+        self.take_over_changes();
+        // 2. Limits and cancellation.
         if let Some(end) = self.before_iteration() {
             return Some(end);
         }
-        // 2. Pending hot reloads are applied here, between iterations.
         // 3-5. The prompt, the model's reply, one valid and verified action.
         let binding = self.core.state().take_binding();
         let chosen = match self.take_turn(&binding).await {

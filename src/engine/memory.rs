@@ -67,6 +67,11 @@ impl Memory {
         }
     }
 
+    /// Forgets what was rendered: the sections are of another version. Those whose text is the same keep their nonce.
+    pub(super) fn forget_bodies(&mut self) {
+        self.bodies.clear();
+    }
+
     /// Counts tokens as this model does from now on.
     ///
     /// Where nothing depends on the count of the first turn, that one is an estimate: the vocabulary is read while
@@ -151,7 +156,7 @@ impl Memory {
         for (index, program) in programs.iter().enumerate().filter(|(_, program)| program.serves(protocol)) {
             let context = if program.tier.is_static() { &fixed } else { &fresh };
             if let Some(when) = &program.when
-                && !core.shared.engine.templates.eval(when, context).map_err(failure)?.is_true()
+                && !core.edition.templates.eval(when, context).map_err(failure)?.is_true()
             {
                 continue;
             }
@@ -178,7 +183,7 @@ impl Memory {
         {
             return Ok(Arc::clone(body));
         }
-        let templates = &core.shared.engine.templates;
+        let templates = &core.edition.templates;
         let rendered = match &program.source {
             Source::Fixed(text) => return Ok(Arc::clone(text)),
             Source::Input => return Ok(Arc::clone(&self.input)),

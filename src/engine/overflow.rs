@@ -60,7 +60,7 @@ impl LoopCore {
     async fn summarise(&self, old: &str) -> Result<String, StepFailure> {
         let chain = self.chain("helper").map_err(|error| StepFailure::new(error.to_string()))?;
         let context = Scope::new(self.base.clone(), Frame::default()).context();
-        let templates = &self.shared.engine.templates;
+        let templates = &self.edition.templates;
         let system = templates
             .render_prompt_file("prompts/engine/summarise.md.j2", &context)
             .map_err(|error| StepFailure::new(error.to_string()))?;

@@ -114,6 +114,12 @@ impl Program {
         })
     }
 
+    /// `env` in the loop's templates: the variables that it may read.
+    pub(super) fn env(&self) -> minijinja::Value {
+        let set = self.env.iter().filter_map(|name| Some((name.as_str(), std::env::var(name).ok()?)));
+        minijinja::Value::from_pairs(set.map(|(name, value)| (name, minijinja::Value::from(value))))
+    }
+
     /// The set of the actions with these names, made once.
     pub(super) fn action_set(&self, names: Vec<String>, toolbox: &Toolbox) -> Arc<ActionSet> {
         if let Some(set) = lock(&self.sets).get(&names) {

@@ -18,6 +18,8 @@ pub struct RenderedPrompt {
     pub system: String,
     /// The user message.
     pub user: String,
+    /// The nonce of the turn, which differs in every rendering.
+    pub nonce: String,
     /// Native tools, under `protocol: tools`.
     pub tools: Vec<ToolSpec>,
     /// Each section's share.
@@ -36,7 +38,7 @@ impl Engine {
     /// # Errors
     /// The loop cannot run.
     pub(crate) fn grammar(&self, loop_name: &str, nonce: &str) -> Result<Grammar, EngineError> {
-        let program = self.inner.program(loop_name)?;
+        let program = self.inner.editions.begin(loop_name)?.program(loop_name)?;
         let actions = program.actions.values().map(|action| (action.name.clone(), Arc::clone(&action.grammar)));
         Ok(Grammar::new(nonce, actions))
     }
@@ -61,6 +63,7 @@ impl Engine {
         Ok(RenderedPrompt {
             system: system.join("\n\n"),
             user: prompt.assembled.last,
+            nonce: prompt.nonce.to_string(),
             tools_tokens: if native { memory.tools_tokens(&set.specs) } else { 0 },
             tools: if native { set.specs.specs.clone() } else { Vec::new() },
             estimated: memory.estimated(),

@@ -39,8 +39,8 @@ struct Structured<'a> {
 impl LoopCore {
     /// Runs a forge.
     pub(super) async fn run_forge(&self, call: ForgeCall, phase: Phase) -> Result<Value, StepFailure> {
-        let engine = &self.shared.engine;
-        let loaded = engine
+        let edition = &self.edition;
+        let loaded = edition
             .library
             .forges
             .get(&call.forge)
@@ -58,13 +58,13 @@ impl LoopCore {
             result.map(|rendered| rendered.text).map_err(|error| StepFailure::new(error.to_string()))
         };
         let task = match &doc.prompt {
-            TextSource::Inline(text) => render(engine.templates.render_prompt(text, &context))?,
+            TextSource::Inline(text) => render(edition.templates.render_prompt(text, &context))?,
             TextSource::File(path) => {
-                let name = engine.document_file(path, &loaded.folder).map_err(StepFailure::Failed)?;
-                render(engine.templates.render_prompt_file(&name, &context))?
+                let name = edition.document_file(path, &loaded.folder).map_err(StepFailure::Failed)?;
+                render(edition.templates.render_prompt_file(&name, &context))?
             }
         };
-        let system = render(engine.templates.render_prompt_file("prompts/engine/forge.md.j2", &context))?;
+        let system = render(edition.templates.render_prompt_file("prompts/engine/forge.md.j2", &context))?;
         let mut stream = doc.stream.clone();
         stream.extend(call.stream);
         let tier =
@@ -85,8 +85,8 @@ impl LoopCore {
 
     /// Asks the model for the parameters of a tool that it required.
     pub(super) async fn ask_for_parameters(&self, call: &Call, context: String) -> Result<Json, StepFailure> {
-        let engine = &self.shared.engine;
-        let tool = engine
+        let edition = &self.edition;
+        let tool = edition
             .toolbox
             .get(&call.tool)
             .filter(|_| self.program.tools.contains(&call.tool))
@@ -100,7 +100,7 @@ impl LoopCore {
             .with("schema", Value::from(Serde(&tool.params)));
         let scope = Scope::new(self.base.clone(), frame).context();
         let file = |name: &str| {
-            let rendered = engine.templates.render_prompt_file(name, &scope);
+            let rendered = edition.templates.render_prompt_file(name, &scope);
             rendered.map(|rendered| rendered.text).map_err(|error| StepFailure::new(error.to_string()))
         };
         let structured = Structured {

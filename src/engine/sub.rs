@@ -98,8 +98,7 @@ impl LoopCore {
             return Err(End::new(ExitReason::LimitDepth));
         }
         let program = self
-            .shared
-            .engine
+            .edition
             .program(name)
             .map_err(|error: EngineError| End::failed(ExitReason::Error, error.to_string()))?;
         let state = Arc::new(Mutex::new(RunState::default()));
@@ -126,12 +125,13 @@ impl LoopCore {
                     started: std::time::Instant::now(),
                 },
                 workspace: self.base.workspace.clone(),
-                env: self.shared.engine.env(&program),
-                tools: self.shared.engine.toolbox.listing(&program.tools),
+                env: program.env(),
+                tools: self.edition.toolbox.listing(&program.tools),
                 totals: Arc::clone(&self.shared.totals),
                 state: Arc::clone(&state),
             }),
             shared: Arc::clone(&self.shared),
+            edition: Arc::clone(&self.edition),
             budgets: self.inner_budgets(&program.limits),
             program,
             state,
@@ -160,9 +160,7 @@ fn run_inner(
         if let Some(transcript) = transcript {
             memory.adopt(transcript);
         }
-        let max_iterations = core.program.limits.max_iterations;
-        let slot = Arc::clone(&chain[0]);
-        let mut run = LoopRun { core, memory, chain, slot, max_iterations };
+        let mut run = LoopRun::new(core, memory, chain, None);
         let (end, ignored) = run.run().await;
         (end, ignored, run.memory.transcript)
     })

@@ -40,7 +40,7 @@ pub(super) enum ToolBody {
 
 impl Toolbox {
     /// The library's tools, and native ones, which win.
-    pub(super) fn new(library: &Library, native: Vec<Arc<dyn NativeTool>>) -> Self {
+    pub(super) fn new(library: &Library, native: &[Arc<dyn NativeTool>]) -> Self {
         let mut tools = IndexMap::new();
         for (name, loaded) in &library.tools {
             let doc = &loaded.doc;
@@ -68,7 +68,7 @@ impl Toolbox {
                     params: tool.params(),
                     effect: tool.effect(),
                     middleware: Vec::new(),
-                    body: ToolBody::Native(tool),
+                    body: ToolBody::Native(Arc::clone(tool)),
                     validator: OnceLock::new(),
                 }),
             );

@@ -238,7 +238,7 @@ impl LoopCore {
                 "no action is allowed in this turn: next_actions, forbid_actions, forbid_exit_next and `when` leave none",
             ));
         }
-        Ok(self.program.action_set(names, &self.shared.engine.toolbox))
+        Ok(self.program.action_set(names, &self.edition.toolbox))
     }
 
     /// Takes one action out of a reply.
@@ -362,7 +362,7 @@ impl LoopCore {
     fn verify_words(&self, that: &str, message: Option<&str>, frame: &Frame) -> String {
         let Some(message) = message else { return format!("this must hold: {that}") };
         let scope = crate::state::Scope::new(Arc::clone(&self.base), frame.clone());
-        let templates = &self.shared.engine.templates;
+        let templates = &self.edition.templates;
         templates.render_text(message, &scope.context()).unwrap_or_else(|_| message.to_owned())
     }
 
@@ -393,7 +393,7 @@ impl LoopCore {
                 let tools = self.program.tools.join(", ");
                 return Err(missing(format!("There is no tool `{}`. The tools are: {tools}.", call.tool)));
             }
-            if let Some(tool) = self.shared.engine.toolbox.get(&call.tool) {
+            if let Some(tool) = self.edition.toolbox.get(&call.tool) {
                 tool.check(&call.params).map_err(|problem| Refused {
                     class: "type_mismatch".to_owned(),
                     message: format!("The parameters of tool `{}` do not fit: {problem}", call.tool),

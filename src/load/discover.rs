@@ -22,10 +22,14 @@ const MAX_DEPTH: usize = 16;
 /// The workspace that a path lies in: its folder and its files (more than one is a mistake).
 pub(super) fn find_workspace(start: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
     start.ancestors().find_map(|folder| {
-        let files: Vec<PathBuf> =
-            WORKSPACE_FILES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect();
+        let files = workspace_files(folder);
         (!files.is_empty()).then(|| (folder.to_owned(), files))
     })
+}
+
+/// The files in this folder that declare a workspace.
+pub(super) fn workspace_files(folder: &Path) -> Vec<PathBuf> {
+    WORKSPACE_FILES.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect()
 }
 
 /// Every document below a folder, sorted, as paths below `folder`.
@@ -78,8 +82,7 @@ impl Walk<'_> {
             }
             let path = folder.join(&name);
             let below = below.join(&name);
-            // A folder with a workspace's file of its own is another workspace.
-            if path.is_dir() && WORKSPACE_FILES.iter().any(|name| path.join(name).is_file()) {
+            if path.is_dir() && is_other_workspace(&path) {
                 continue;
             }
             if path.is_dir() {
@@ -97,8 +100,36 @@ impl Walk<'_> {
     }
 }
 
+/// A folder with a workspace's file of its own is another workspace.
+fn is_other_workspace(folder: &Path) -> bool {
+    WORKSPACE_FILES.iter().any(|name| folder.join(name).is_file())
+}
+
+/// Every folder below one (itself included) that is searched for documents.
+pub(super) fn searched_folders(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![(folder.to_owned(), 0)];
+    let mut seen = HashSet::new();
+    while let Some((folder, depth)) = open.pop() {
+        let real = std::fs::canonicalize(&folder).unwrap_or_else(|_| folder.clone());
+        if depth > MAX_DEPTH || !seen.insert(real) {
+            continue;
+        }
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let (name, path) = (entry.file_name(), entry.path());
+            let name = name.to_string_lossy();
+            let skipped = name.starts_with('.') || SKIPPED.contains(&&*name);
+            if !skipped && path.is_dir() && !is_other_workspace(&path) {
+                open.push((path, depth + 1));
+            }
+        }
+        found.push(folder);
+    }
+    found
+}
+
 /// Whether a file is searched for: JSON files are data beside the documents, and are read only when they are named.
-fn is_document(path: &Path) -> bool {
+pub(super) fn is_document(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     [".yaml", ".yml", ".toml"].iter().any(|end| name.ends_with(end)) && !WORKSPACE_FILES.contains(&&*name)
 }

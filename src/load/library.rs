@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
 
+use super::again::Added;
 use super::discover::{documents, find_workspace, says_document};
 use super::extends::{Layer, Presets};
 use super::overlay::Overlay;
@@ -79,11 +80,13 @@ pub struct Library {
     /// Template files.
     pub files: PromptFiles,
     shown_root: PathBuf,
-    overlay: Overlay,
+    pub(super) overlay: Overlay,
     docs: Vec<ReadDoc>,
     passed_over: usize,
     /// Files that were read, by their real paths.
     known: HashMap<PathBuf, SourceId>,
+    /// What was added by hand, to be added again when everything is read again.
+    pub(super) added: Vec<Added>,
     findings: Diagnostics,
 }
 
@@ -103,10 +106,15 @@ impl Library {
         let start = absolute(start);
         let start = if start.is_file() { start.parent().unwrap_or(&start).to_owned() } else { start };
         let (root, files) = find_workspace(&start).unwrap_or((start, Vec::new()));
+        Self::open_root(root, &files, overlay)
+    }
+
+    /// Reads the workspace in this folder, declared by these files.
+    pub(super) fn open_root(root: PathBuf, files: &[PathBuf], overlay: Overlay) -> (Self, Diagnostics) {
         let mut sources = SourceMap::new();
         let mut findings = Diagnostics::new();
         let shown_root = shown(&root);
-        let workspace = read_workspace(&root, &shown_root, (&files, &overlay), &mut sources, &mut findings);
+        let workspace = read_workspace(&root, &shown_root, (files, &overlay), &mut sources, &mut findings);
         let own = files.first().and_then(|file| std::fs::canonicalize(file).ok());
         let known = own.into_iter().map(|file| (file, workspace.source)).collect();
         let folders = workspace.doc.paths.prompts.iter().map(|path| plain(&path.value)).collect();
@@ -125,6 +133,7 @@ impl Library {
             docs: Vec::new(),
             passed_over: 0,
             known,
+            added: Vec::new(),
             findings,
         };
         library.read_folders();
@@ -176,6 +185,7 @@ impl Library {
     ///
     /// A loop that is named so stands before one of the same name in the workspace.
     pub fn add_path(&mut self, path: &Path) -> Vec<SourceId> {
+        self.note_added(Added::Path(absolute(path), path.to_owned()));
         let mut added = Vec::new();
         let first = self.docs.len();
         if path.is_dir() {
@@ -205,6 +215,7 @@ impl Library {
 
     /// Adds a document whose text is at hand, as if it lay at `path`: an editor's draft. It stands before a file there.
     pub fn add_text(&mut self, path: &Path, bytes: &[u8]) -> SourceId {
+        self.note_added(Added::Text(path.to_owned(), bytes.into()));
         let first = self.docs.len();
         let root = absolute(&self.root);
         let folder = absolute(path).parent().and_then(|folder| folder.strip_prefix(&root).ok()).map(slashed);

@@ -1,5 +1,6 @@
 //! Files become a library: every document of a workspace by kind and name, with the shipped ones behind them.
 
+mod again;
 mod discover;
 mod extends;
 mod library;
@@ -8,13 +9,14 @@ mod prompt_files;
 mod read;
 mod shipped;
 
+pub use again::is_document_file;
 pub use extends::{Layer, with_model_map};
 pub use library::{Library, Loaded};
 pub use overlay::Overlay;
 pub use prompt_files::{PromptFile, PromptFileError};
 #[cfg(test)]
 pub use shipped::SHIPPED;
-pub use shipped::shipped;
+pub use shipped::{ENGINE_PROMPTS, shipped, shipped_in};
 
 #[cfg(test)]
 mod tests;

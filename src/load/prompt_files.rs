@@ -141,6 +141,33 @@ impl PromptFiles {
         Some(below.to_string_lossy().replace('\\', "/"))
     }
 
+    /// The same folders, with nothing read yet.
+    #[must_use]
+    pub fn unread(&self) -> Self {
+        let Inner { root, shown_root, folders, .. } = &*self.inner;
+        let inner = Inner {
+            root: root.clone(),
+            shown_root: shown_root.clone(),
+            folders: folders.clone(),
+            read: Mutex::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The absolute path of every file that was asked for and not found, so that it can be noticed when it comes.
+    #[must_use]
+    pub fn absent(&self) -> Vec<PathBuf> {
+        let read = self.inner.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let absent = |result: &Result<PromptFile, PromptFileError>| match result {
+            Ok(file) => file.shipped,
+            Err(_) => true,
+        };
+        read.iter()
+            .filter(|(name, result)| is_inside(name) && absent(result))
+            .map(|(name, _)| self.inner.root.join(name))
+            .collect()
+    }
+
     /// Every file that was read.
     #[must_use]
     pub fn list(&self) -> Vec<PromptFile> {

@@ -35,6 +35,14 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("prompts/log_analyze/reactive.md.j2", include_str!("../../prompts/log_analyze/reactive.md.j2")),
 ];
 
+/// The folder of the engine's own prompts.
+pub const ENGINE_PROMPTS: &str = "prompts/engine/";
+
+/// The names of the shipped files in a folder, which is written with `/` at its end.
+pub fn shipped_in(folder: &str) -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|(name, _)| *name).filter(move |name| name.starts_with(folder))
+}
+
 /// The text of a shipped file.
 #[must_use]
 pub fn shipped(path: &str) -> Option<&'static str> {

@@ -5,12 +5,14 @@
 mod figures;
 mod ndjson;
 mod plain;
+mod reload;
 mod screen;
 mod terminal;
 mod trouble;
 
 pub use ndjson::Ndjson;
 pub use plain::escape;
+pub use reload::short;
 pub use screen::{ScreenOptions, Verbosity};
 pub use terminal::Terminal;
 pub use trouble::Trouble;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::plain::{brief, escape, one_line};
 use super::screen::{Look, Screen};
-use super::{ScreenOptions, Trouble, Verbosity, Writer, figures};
+use super::{ScreenOptions, Trouble, Verbosity, Writer, figures, reload};
 use crate::event::{Envelope, Event, ExitReason, ReplySource, StepStatus, Subscriber, ToolStatus};
 
 /// The longest text of one line.
@@ -357,6 +357,11 @@ impl View {
             Event::PrefixChanged { section, .. } => {
                 let words = format!("  the prompt's stable part changed in {section}: its cache starts afresh there");
                 self.screen.line(Verbosity::Verbose, Look::Dim, &words);
+            }
+            Event::Reload { .. } => {
+                for (look, words) in reload::lines(event) {
+                    self.line(look, &words);
+                }
             }
             Event::Warning { message } => {
                 self.screen.line(Verbosity::Quiet, Look::Warning, &format!("warning: {}", escape(message)));

@@ -65,6 +65,16 @@ impl Vars {
         Ok(vars)
     }
 
+    /// Adds the variables that are not there yet, with their defaults. One whose default does not fit is left out; what
+    /// declares it was checked before.
+    pub fn add(&mut self, declared: &IndexMap<String, StateVar>) {
+        let new = declared.iter().filter(|(name, _)| !self.slots.contains_key(*name));
+        let new = new.map(|(name, var)| (name.clone(), var.clone())).collect();
+        if let Ok(added) = Self::new(&new) {
+            self.slots.extend(added.slots);
+        }
+    }
+
     /// A variable's value.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value> {

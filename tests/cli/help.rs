@@ -21,6 +21,7 @@ const COMMANDS: &[&[&str]] = &[
     &["render"],
     &["run"],
     &["schema"],
+    &["watch"],
 ];
 
 #[test]

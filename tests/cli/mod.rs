@@ -11,6 +11,7 @@ mod readme;
 mod run;
 mod seeing;
 mod tune;
+mod watch;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -14,3 +14,4 @@ mod render_diff;
 pub(super) mod run;
 pub(super) mod schema;
 pub(super) mod tune;
+pub(super) mod watch;

@@ -93,6 +93,7 @@ fn as_json(prompt: &RenderedPrompt) -> serde_json::Value {
         "model": prompt.model,
         "system": prompt.system,
         "user": prompt.user,
+        "nonce": prompt.nonce,
         "tools": tools,
         "sections": prompt.sections,
         "bytes": prompt.system.len() + prompt.user.len(),

@@ -10,9 +10,19 @@ use crate::prompt::parse_sections;
 
 /// What is read of an earlier `render --format json`.
 #[derive(Deserialize)]
-struct Earlier {
+pub(super) struct Earlier {
     system: String,
     user: String,
+    /// Empty in a file that an older version wrote.
+    #[serde(default)]
+    nonce: String,
+}
+
+impl Earlier {
+    /// A prompt, to be compared with later ones.
+    pub(super) fn of(prompt: &RenderedPrompt) -> Self {
+        Self { system: prompt.system.clone(), user: prompt.user.clone(), nonce: prompt.nonce.clone() }
+    }
 }
 
 /// How a section compares with the earlier one of its name.
@@ -62,17 +72,21 @@ pub(super) fn compare(file: &Path, prompt: &RenderedPrompt) -> Result<Difference
     let text = std::fs::read_to_string(file).map_err(|error| usage(error.to_string()))?;
     let earlier: Earlier = serde_json::from_str(&text)
         .map_err(|error| usage(error.to_string()).hint("write it with: loopwright render LOOP --format json > FILE"))?;
-    Ok(difference(&earlier.system, &earlier.user, prompt))
+    Ok(between(&earlier, prompt))
+}
+
+/// Compares a prompt with one of another workspace, or of an earlier version of it.
+pub(super) fn compare_prompts(earlier: &RenderedPrompt, prompt: &RenderedPrompt) -> Difference {
+    between(&Earlier::of(earlier), prompt)
 }
 
 /// Compares a prompt with an earlier one.
-pub(super) fn compare_prompts(earlier: &RenderedPrompt, prompt: &RenderedPrompt) -> Difference {
-    difference(&earlier.system, &earlier.user, prompt)
-}
-
-fn difference(earlier_system: &str, earlier_user: &str, prompt: &RenderedPrompt) -> Difference {
-    let (old_system, old_user) = (sections(earlier_system), sections(earlier_user));
-    let (system, user) = (sections(&prompt.system), sections(&prompt.user));
+pub(super) fn between(earlier: &Earlier, prompt: &RenderedPrompt) -> Difference {
+    let plain = |text: &str, nonce: &str| if nonce.is_empty() { text.to_owned() } else { text.replace(nonce, "NONCE") };
+    let (old_system, old_user) = (plain(&earlier.system, &earlier.nonce), plain(&earlier.user, &earlier.nonce));
+    let (system, user) = (plain(&prompt.system, &prompt.nonce), plain(&prompt.user, &prompt.nonce));
+    let (old_system, old_user) = (sections(&old_system), sections(&old_user));
+    let (system, user) = (sections(&system), sections(&user));
     let same = old_system.iter().zip(&system).take_while(|(before, after)| before == after).count();
     let same_prefix = system[..same].iter().map(|(name, body)| 2 * name.len() + body.len()).sum();
     let broken_by = system.get(same).or_else(|| old_system.get(same)).map(|(name, _)| (*name).to_owned());
@@ -119,6 +133,19 @@ fn first_line(before: &str, after: &str) -> Line {
 }
 
 impl Difference {
+    /// Whether any section differs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sections.iter().all(|row| row.status == Status::Same)
+    }
+
+    /// The sections that differ, for people.
+    pub(super) fn changes(&self) -> String {
+        let text = self.text();
+        text.lines()
+            .filter(|line| !line.starts_with("  ") || line.starts_with("    "))
+            .fold(String::new(), |all, line| all + line + "\n")
+    }
+
     /// For people.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();

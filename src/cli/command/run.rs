@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::cli::error::{CliError, CliResult, code};
 use crate::cli::output::{Format, Output};
 use crate::cli::{Context, asker, input, interrupt, library, runtime};
-use crate::engine::{Cancel, Engine, EngineError, ModelSpec, Outcome, RunRequest};
+use crate::engine::{Cancel, Engine, EngineError, HotReload, ModelSpec, Outcome, RunRequest};
 use crate::event::Subscriber;
 use crate::load::Library;
 use crate::report::{Ndjson, Terminal, Trouble};
@@ -21,6 +21,7 @@ use crate::report::{Ndjson, Terminal, Trouble};
                   journalctl -n 500 | loopwright run loops/triage.yaml --input - --set state.limit=3\n  \
                   loopwright run triage --input @mail.txt --model main=openai:gpt-5-mini --events run.ndjson\n\n\
                   Progress goes to standard error, the answer to standard output.\n\
+                  A loop, template or tool that is saved meanwhile is checked, and in force from the next iteration on.\n\
                   Exits with 0 when the loop reached its end, 1 when it failed or hit a limit, 2 when it could\n\
                   not start, 130 when it was cancelled. Ctrl-C lets `finish` hooks run; a second one stops at once.")]
 pub(in crate::cli) struct Args {
@@ -35,6 +36,9 @@ pub(in crate::cli) struct Args {
     /// For the author of a script: let it answer in order whatever is asked, and write the requests into it
     #[arg(long)]
     accept_script: bool,
+    /// Keep loops, templates and tools as they are now, whatever is saved while the loop runs
+    #[arg(long)]
+    no_reload: bool,
     /// What standard output gets: the answer as text, or the run's events as JSON, one a line
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -101,14 +105,23 @@ impl Task {
     pub(super) fn prepare_as(&self, context: &Context, loop_word: &str) -> Result<(Library, RunRequest), CliError> {
         let (mut library, name) = library::open_loop(context, loop_word)?;
         library::require_sound(&mut library, &name, context.output)?;
-        let input = match &self.input {
-            Some(argument) => input::Input::read(argument)?.text,
-            None => String::new(),
-        };
-        let set = self.set.iter().map(|(key, text)| (key.clone(), self.value(&library, &name, key, text))).collect();
-        let request =
-            RunRequest { loop_name: name, input, set, max_iterations: self.max_iterations, cancel: Cancel::new() };
+        let request = self.request(&library, &name, self.input()?);
         Ok((library, request))
+    }
+
+    /// The input.
+    pub(super) fn input(&self) -> Result<String, CliError> {
+        match &self.input {
+            Some(argument) => Ok(input::Input::read(argument)?.text),
+            None => Ok(String::new()),
+        }
+    }
+
+    /// The request to run a loop of a library on an input.
+    pub(super) fn request(&self, library: &Library, name: &str, input: String) -> RunRequest {
+        let set = self.set.iter().map(|(key, text)| (key.clone(), self.value(library, name, key, text))).collect();
+        let (loop_name, cancel) = (name.to_owned(), Cancel::new());
+        RunRequest { loop_name, input, set, max_iterations: self.max_iterations, cancel }
     }
 
     /// The value that a text on the command line means: a variable of type string takes it as it is.
@@ -130,7 +143,7 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     let output = context.output;
     let (library, request) = args.task.prepare(context)?;
     let cancel = request.cancel.clone();
-    let mut reports = Reports::open(args, output, &cancel)?;
+    let mut reports = Reports::open(args.format, args.events.as_deref(), output, &cancel)?;
     let mut builder = args.task.models(Engine::builder(Arc::new(library)));
     for subscriber in reports.subscribers.drain(..) {
         builder = builder.subscriber(subscriber);
@@ -140,6 +153,9 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     }
     if args.accept_script {
         builder = builder.accept_script();
+    }
+    if !args.no_reload {
+        builder = builder.hot_reload(HotReload::Watch);
     }
     builder = builder.asker(Arc::new(asker::AtTerminal::new(output)));
     let engine = builder.build().map_err(|error| cannot_start(&error))?;
@@ -164,23 +180,28 @@ pub(super) fn cannot_start(error: &EngineError) -> CliError {
 }
 
 /// Who sees the run, and what went wrong while telling them.
-struct Reports {
-    subscribers: Vec<Arc<dyn Subscriber>>,
+pub(super) struct Reports {
+    pub(super) subscribers: Vec<Arc<dyn Subscriber>>,
     troubles: Vec<(String, Arc<Trouble>)>,
 }
 
 impl Reports {
-    fn open(args: &Args, output: Output, cancel: &Cancel) -> Result<Self, CliError> {
+    pub(super) fn open(
+        format: Format,
+        events: Option<&Path>,
+        output: Output,
+        cancel: &Cancel,
+    ) -> Result<Self, CliError> {
         let mut reports = Self { subscribers: Vec::new(), troubles: Vec::new() };
         let trouble = reports.trouble("the answer to standard output", cancel);
-        match args.format {
+        match format {
             Format::Json => reports.subscribers.push(Arc::new(Ndjson::new(output.data_writer(), trouble))),
             Format::Text => {
                 let (progress, answers) = (output.progress_writer(), output.data_writer());
                 reports.subscribers.push(Arc::new(Terminal::new(progress, answers, output.screen(), trouble)));
             }
         }
-        if let Some(path) = &args.events {
+        if let Some(path) = events {
             let file = create(path)?;
             let trouble = reports.trouble(&format!("the events to {}", path.display()), cancel);
             reports.subscribers.push(Arc::new(Ndjson::new(Box::new(file), trouble)));
