@@ -4,10 +4,12 @@
 //! `--events FILE`, `--format json`, and later reports. The JSON Schema in `schemas/event.schema.json`
 //! is generated from them.
 
+mod reload;
 mod secrets;
 mod stream;
 mod types;
 
+pub use reload::{ReloadFinding, ReloadStatus};
 pub use secrets::Secrets;
 pub use stream::{EventStream, Subscriber};
 pub use types::*;

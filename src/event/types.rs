@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::reload::{ReloadFinding, ReloadStatus};
+
 /// The version of the event format: raised when a field changes its meaning or goes away.
 pub const EVENT_VERSION: u32 = 1;
 
@@ -239,67 +241,6 @@ pub struct RepairNote {
     pub kind: String,
     /// What was done, in words.
     pub detail: String,
-}
-
-/// What became of a saved change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReloadStatus {
-    /// The first version that can be used (`watch` only: a run begins with one).
-    Loaded,
-    /// The new version is in force from now on.
-    Applied,
-    /// The new version cannot be used; the one before stays in force.
-    Refused,
-    /// After a refusal the files are again what is in force.
-    Restored,
-}
-
-/// Something that was found in a changed file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ReloadFinding {
-    /// `error` or `warning`.
-    pub severity: String,
-    /// The kind of finding, such as `undefined-variable`; none for a change that a running loop cannot take.
-    pub code: Option<String>,
-    /// What is wrong.
-    pub message: String,
-    /// The file, where the finding has a place.
-    pub file: Option<String>,
-    /// The line, from 1.
-    pub line: Option<u32>,
-    /// The column in characters, from 1.
-    pub column: Option<u32>,
-    /// What to write instead.
-    pub help: Option<String>,
-}
-
-impl ReloadFinding {
-    /// An error about a change as a whole, in words.
-    #[must_use]
-    pub fn of_change(words: &str) -> Self {
-        Self {
-            severity: "error".to_owned(),
-            code: None,
-            message: words.to_owned(),
-            file: None,
-            line: None,
-            column: None,
-            help: None,
-        }
-    }
-
-    /// In one line, its place first.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let mut place = self.file.clone().unwrap_or_default();
-        for number in [self.line, self.column].into_iter().flatten() {
-            place.push_str(&format!(":{number}"));
-        }
-        let colon = if place.is_empty() { "" } else { ": " };
-        let help = self.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
-        format!("{place}{colon}{}{help}", self.message)
-    }
 }
 
 /// One thing that happened.
