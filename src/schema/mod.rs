@@ -79,6 +79,10 @@ pub fn generate(kind: SchemaKind) -> Json {
         }
     };
     transform::readable(&mut schema);
+    if kind != SchemaKind::Event {
+        transform::enumerated(&mut schema);
+        transform::stated_defaults(&mut schema);
+    }
     transform::keep_used_definitions(&mut schema);
     headed(kind, schema)
 }

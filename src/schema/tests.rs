@@ -78,6 +78,92 @@ fn undescribed(root: &Json, value: &Json, path: &str, missing: &mut Vec<String>)
     }
 }
 
+/// Runs `visit` on every key of every map in a schema, with the path to it.
+fn each_key<'s>(value: &'s Json, path: &str, visit: &mut impl FnMut(&str, &'s Json)) {
+    match value {
+        Json::Object(map) => {
+            for (key, inner) in map {
+                if matches!(key.as_str(), "examples" | "default" | "enum") {
+                    continue;
+                }
+                if let ("properties", Json::Object(properties)) = (key.as_str(), inner) {
+                    properties.iter().for_each(|(name, property)| visit(&format!("{path}/{name}"), property));
+                }
+                each_key(inner, &format!("{path}/{key}"), visit);
+            }
+        }
+        Json::Array(items) => items.iter().for_each(|item| each_key(item, path, visit)),
+        _ => {}
+    }
+}
+
+/// Whether both are spans of time, and the same one: `5m` and `300s`.
+fn same_time(a: &Json, b: &Json) -> bool {
+    let time = |value: &Json| crate::document::Duration::parse(value.as_str()?).ok();
+    time(a).is_some_and(|a| time(b) == Some(a))
+}
+
+/// A default that is written in words is the one that decoding fills in, and both are values that the key takes.
+#[test]
+fn defaults_and_examples_are_what_they_say() {
+    for kind in SchemaKind::ALL {
+        let schema = generate(kind);
+        let mut wrong = Vec::new();
+        each_key(&schema, "", &mut |path, property| {
+            let stated = property["description"].as_str().and_then(transform::stated_default);
+            if let (Some(stated), Some(default)) = (stated, property.get("default"))
+                && stated != *default
+                && !same_time(&stated, default)
+            {
+                wrong.push(format!("{path}: the words say {stated}, decoding says {default}"));
+            }
+            let mut alone = property.clone();
+            alone["$defs"] = schema["$defs"].clone();
+            let Ok(validator) = jsonschema::draft202012::new(&alone) else { return wrong.push(path.to_owned()) };
+            let examples = property["examples"].as_array().into_iter().flatten();
+            for value in examples.chain(property.get("default")) {
+                // A map that is a default is only filled in: it need not have what an author must write.
+                if !value.is_object() && !validator.is_valid(value) {
+                    wrong.push(format!("{path}: {value} is no value of it"));
+                }
+            }
+        });
+        assert!(wrong.is_empty(), "{}: {wrong:#?}", kind.name());
+    }
+}
+
+#[test]
+fn a_default_in_words_is_a_value_only_when_it_says_one() {
+    for (text, expected) in [
+        ("Default: 3.", json!(3)),
+        ("Retries. Default: 0.85. More.", json!(0.85)),
+        ("Default: 30s.", json!("30s")),
+        ("Default: true", json!(true)),
+        ("Default: `text/markdown`.", json!("text/markdown")),
+    ] {
+        assert_eq!(transform::stated_default(text), Some(expected), "{text}");
+    }
+    for text in [
+        "Default: 1, one after the other.",
+        "Default: `finish`, `submit` and others.",
+        "Default: all.",
+        "Default: `[a, b]`.",
+        "Default: `GET`, or `POST`.",
+        "None.",
+    ] {
+        assert_eq!(transform::stated_default(text), None, "{text}");
+    }
+}
+
+/// Every word of a list of words has a meaning for the editor's list of completions.
+#[test]
+fn every_word_has_a_meaning() {
+    let schema = generate(SchemaKind::Document(Kind::Loop));
+    let tier = &schema["$defs"]["Tier"];
+    let (words, meanings) = (tier["enum"].as_array().unwrap(), tier["enumDescriptions"].as_array().unwrap());
+    assert!(words.len() == meanings.len() && meanings.iter().all(|text| text.as_str().is_some_and(|t| t.len() > 5)));
+}
+
 #[test]
 fn every_link_of_the_reference_leads_somewhere() {
     let pages = super::reference::pages();

@@ -78,6 +78,74 @@ pub(super) fn readable(schema: &mut Json) {
     });
 }
 
+/// Makes a choice of words that each have a description one list: editors offer its words with their meanings.
+pub(super) fn enumerated(schema: &mut Json) {
+    each(schema, &mut |map| {
+        let Some(Json::Array(choices)) = map.get("oneOf") else { return };
+        if choices.is_empty() || !choices.iter().all(|choice| choice["const"].is_string()) {
+            return;
+        }
+        let words: Vec<Json> = choices.iter().map(|choice| choice["const"].clone()).collect();
+        let meanings: Vec<Json> =
+            choices.iter().map(|choice| choice.get("description").cloned().unwrap_or_else(|| json!(""))).collect();
+        map.shift_remove("oneOf");
+        map.insert("type".to_owned(), json!("string"));
+        map.insert("enum".to_owned(), Json::Array(words));
+        // Not words of JSON Schema: the language servers for JSON, YAML and TOML know them.
+        map.insert("enumDescriptions".to_owned(), Json::Array(meanings.clone()));
+        map.insert("markdownEnumDescriptions".to_owned(), Json::Array(meanings));
+    });
+}
+
+/// Gives a key the default that its description states, so that an editor can offer it.
+pub(super) fn stated_defaults(schema: &mut Json) {
+    each(schema, &mut |map| {
+        if map.contains_key("default") {
+            return;
+        }
+        let stated = map.get("description").and_then(Json::as_str).and_then(stated_default);
+        if let Some(value) = stated.filter(|value| may_be(map, value)) {
+            map.insert("default".to_owned(), value);
+        }
+    });
+}
+
+/// Whether a schema's own words let a value pass. Of a definition elsewhere only texts are believed: words and spans of time.
+fn may_be(schema: &Map<String, Json>, value: &Json) -> bool {
+    let alternatives = schema.get("anyOf").and_then(Json::as_array).into_iter().flatten();
+    let by_type = match schema.get("type").and_then(Json::as_str) {
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("integer") => value.is_u64(),
+        Some("number") => value.is_number(),
+        Some(_) => false,
+        None => schema.contains_key("$ref") && value.is_string(),
+    };
+    by_type || alternatives.filter_map(Json::as_object).any(|inner| may_be(inner, value))
+}
+
+/// The value that a description states after `Default:`, when that is all that it says there; none for a rule in words.
+pub(super) fn stated_default(description: &str) -> Option<Json> {
+    let (_, stated) = description.split_once("Default: ")?;
+    let word = stated.split([' ', '\n']).next()?;
+    // `1, one after the other` and `finish, submit and others` say more than one value.
+    let word = word.strip_suffix('.').or((word.len() == stated.len()).then_some(word))?;
+    if let Some(quoted) = word.strip_prefix('`').and_then(|word| word.strip_suffix('`')) {
+        return (!quoted.contains(['[', '{'])).then(|| json!(quoted));
+    }
+    if matches!(word, "true" | "false") {
+        return Some(json!(word == "true"));
+    }
+    if let Ok(whole) = word.parse::<u64>() {
+        return Some(json!(whole));
+    }
+    match word.parse::<f64>() {
+        Ok(number) if word.starts_with(|c: char| c.is_ascii_digit()) => Some(json!(number)),
+        // A span of time.
+        _ => crate::document::Duration::parse(word).is_ok().then(|| json!(word)),
+    }
+}
+
 /// Drops definitions that nothing refers to.
 pub(super) fn keep_used_definitions(schema: &mut Json) {
     let Some(Json::Object(mut definitions)) = schema.as_object_mut().and_then(|map| map.remove("$defs")) else {
