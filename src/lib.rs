@@ -27,12 +27,14 @@ mod document;
 mod engine;
 pub mod event;
 mod explain;
+mod formatting;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 mod graph;
 mod guide;
 mod load;
+mod lsp;
 mod mechanism;
 mod model;
 mod policy;

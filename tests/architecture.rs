@@ -31,18 +31,20 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
-    ("schema", AllBut(&["explain", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"])),
+    ("schema", AllBut(&["explain", "lsp", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"])),
     // `schema` for the engine's defaults.
     ("explain", Only(&["diag", "syntax", "document", "load", "schema"])),
     // The second gate compares documents with their schemas.
-    ("check", AllBut(&["watch", "engine", "report", "graph", "guide", "compare", "cli"])),
+    ("check", AllBut(&["lsp", "watch", "engine", "report", "graph", "guide", "compare", "cli"])),
     ("watch", Only(&["diag", "event", "document", "load", "check"])),
-    ("engine", AllBut(&["explain", "report", "schema", "graph", "guide", "compare", "cli"])),
+    ("engine", AllBut(&["explain", "lsp", "report", "schema", "graph", "guide", "compare", "cli"])),
     // `engine` for what it offers beside a loop's own actions.
     ("graph", Only(&["diag", "document", "load", "verb", "engine"])),
     ("guide", Only(&["document", "load", "explain", "engine", "graph"])),
     // `model` for counting tokens, `guide` for its Markdown.
-    ("compare", AllBut(&["check", "report", "cli"])),
+    ("compare", AllBut(&["check", "lsp", "report", "cli"])),
+    ("formatting", Only(&["diag", "syntax"])),
+    ("lsp", AllBut(&["engine", "report", "graph", "guide", "compare", "cli"])),
     // Only with the feature of that name.
     ("fuzzing", Only(&["diag", "syntax", "document", "model", "reply"])),
     ("cli", AllBut(&[])),

@@ -6,6 +6,7 @@ mod architecture;
 mod cli;
 mod docs;
 mod log_analyze;
+mod lsp;
 mod prefix;
 mod real_server;
 mod reload;

@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
 use crate::load::{Library, Loaded, PromptFile, PromptFileError};
 
+use super::places::TemplatePlace;
 use super::text::Text;
 use super::writes::Writes;
 
@@ -64,6 +65,8 @@ pub(super) struct Cx<'a> {
     /// The state variables that the current loop's templates read.
     pub(super) state_reads: StateReads,
     writes: OnceCell<Rc<Writes>>,
+    /// Where templates are noted as they are checked, when somebody wants to know.
+    pub(super) places: Option<Vec<TemplatePlace>>,
     files: BTreeMap<String, SourceId>,
     looked_at: HashSet<SourceId>,
 }
@@ -82,6 +85,7 @@ impl<'a> Cx<'a> {
             library,
             found,
             sources,
+            places: None,
             state_reads: StateReads::default(),
             writes: OnceCell::new(),
             files: BTreeMap::new(),

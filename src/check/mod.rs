@@ -10,6 +10,7 @@ mod ignore;
 mod json_schema;
 mod logic;
 mod names;
+mod places;
 mod rule;
 mod scope;
 mod severity;
@@ -34,6 +35,7 @@ use crate::load::Library;
 use context::Cx;
 use gate::through_gate;
 use ignore::Ignores;
+pub use places::{TemplatePlace, step_references};
 use rule::RULES;
 use scope::Scope;
 use targets::Selection;
@@ -60,15 +62,38 @@ pub struct Options {
 ///
 /// Reads template files and nothing else: no network, no process, and nothing is rendered.
 pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> Diagnostics {
+    checked(library, targets, options, None).0
+}
+
+/// The same, and every template and expression of those documents and of the files that they use, with what each sees.
+pub fn check_noting_templates(
+    library: &mut Library,
+    targets: Targets<'_>,
+    options: Options,
+) -> (Diagnostics, Vec<TemplatePlace>) {
+    checked(library, targets, options, Some(Vec::new()))
+}
+
+fn checked(
+    library: &mut Library,
+    targets: Targets<'_>,
+    options: Options,
+    places: Option<Vec<TemplatePlace>>,
+) -> (Diagnostics, Vec<TemplatePlace>) {
     let selection = Selection::of(library, targets);
     let mut found = Diagnostics::new();
     found.extend(library.findings().iter().filter(|finding| selection.covers(finding)).cloned());
     let mut sources = std::mem::take(&mut library.sources);
     let mut cx = Cx::new(library, &mut sources, &mut found);
+    cx.places = places;
     for subject in selection.subjects(library) {
+        let first = cx.places.as_ref().map_or(0, Vec::len);
         for rule in RULES {
             tracing::trace!(rule = rule.name, "checking");
             (rule.run)(&mut cx, subject);
+        }
+        for place in cx.places.iter_mut().flat_map(|places| &mut places[first..]) {
+            place.document = subject.source();
         }
         if options.schemas {
             through_gate(subject.kind(), subject.node(), cx.found);
@@ -83,6 +108,7 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
             rule::secrets::in_source(&mut cx, unusable.source);
         }
     }
+    let places = cx.places.take().unwrap_or_default();
     let templates = cx.template_files();
     let mut ignores = Ignores::default();
     for text in &templates {
@@ -99,7 +125,7 @@ pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> D
     severity::apply(&library.workspace.doc, &mut found);
     library.sources = sources;
     found.sort(&library.sources);
-    found
+    (found, places)
 }
 
 /// Takes secrets out of what other rules say about the same values.
@@ -129,18 +155,30 @@ pub fn sources_of_loop(library: &Library, name: &str) -> Vec<SourceId> {
 
 /// Checks a bare template file against the names that it may use; without any, against all that documents may use.
 pub fn check_template(library: &mut Library, path: &Path, names: &[String]) -> Diagnostics {
+    check_template_noting(library, path, names).0
+}
+
+/// The same, and the template with what it sees; those that it includes follow it.
+pub fn check_template_noting(
+    library: &mut Library,
+    path: &Path,
+    names: &[String],
+) -> (Diagnostics, Vec<TemplatePlace>) {
+    let mut places = Vec::new();
     let mut found = Diagnostics::new();
     let mut sources = std::mem::take(&mut library.sources);
     let scope = if names.is_empty() { Scope::open() } else { Scope::of_names(names) };
     match library.files.name_of(path) {
         Some(name) => {
             let mut cx = Cx::new(library, &mut sources, &mut found);
+            cx.places = Some(Vec::new());
             if let Some(text) = cx.template_file(&name, path) {
                 template::check_text(&mut cx, &text, &scope);
                 for source in cx.template_sources() {
                     rule::secrets::in_source(&mut cx, source);
                 }
             }
+            places = cx.places.take().unwrap_or_default();
             let templates = cx.template_files();
             let mut ignores = Ignores::default();
             for text in &templates {
@@ -157,5 +195,5 @@ pub fn check_template(library: &mut Library, path: &Path, names: &[String]) -> D
     }
     library.sources = sources;
     found.sort(&library.sources);
-    found
+    (found, places)
 }

@@ -131,6 +131,11 @@ impl Scope {
         found.filter(|_| !self.guarded).map(|(_, _, why)| *why)
     }
 
+    /// Every name that is visible, with what is known of it.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&str, &Shape)> {
+        self.names.iter().map(|(name, shape)| (name.as_str(), shape))
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&Shape> {
         if name == FOR_LOOP_ROOT { Some(&FOR_LOOP) } else { self.names.get(name) }
     }

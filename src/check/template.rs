@@ -2,6 +2,7 @@
 
 use super::context::Cx;
 use super::logic;
+use super::places::TemplatePlace;
 use super::scope::{Maybe, Scope};
 use super::shape::Shape;
 use super::template_text::{hand_written_delimiters, out_of_fuel};
@@ -37,6 +38,7 @@ pub(super) enum Purpose {
 
 /// Checks an expression, as `when` has one.
 pub(super) fn check_expr(cx: &mut Cx<'_>, text: &Text<'_>, purpose: Purpose, scope: &Scope) {
+    TemplatePlace::note(cx, text, scope, true);
     let source = text.as_str();
     if source.trim_start().starts_with("{{") || source.trim_start().starts_with("{%") {
         let bare = source.trim().trim_start_matches("{{").trim_end_matches("}}").trim();
@@ -103,6 +105,7 @@ struct Templates<'c, 'a> {
 
 impl Templates<'_, '_> {
     fn text(&mut self, text: &Text<'_>, scope: &Scope) {
+        TemplatePlace::note(self.cx, text, scope, false);
         let source = text.as_str();
         for range in hand_written_delimiters(source) {
             let shown = &source[range.clone()];

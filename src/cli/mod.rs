@@ -8,13 +8,14 @@ mod interrupt;
 mod library;
 mod output;
 mod revision;
+mod text_diff;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, debug, diff, docs, explain, graph, init, model, new, render, run, schema, tune, watch};
+use command::{check, debug, diff, docs, explain, fmt, graph, init, lsp, model, new, render, run, schema, tune, watch};
 use error::CliError;
 use output::Output;
 
@@ -73,10 +74,14 @@ enum Command {
     Docs(docs::Args),
     /// Print the effective document: each value with the place that it comes from
     Explain(explain::Args),
+    /// Write documents in one layout: spaces, indentation, quotes; never what they say
+    Fmt(fmt::Args),
     /// Draw a loop: actions, hooks, ends, and the loops that it leads to
     Graph(graph::Args),
     /// Make a workspace that passes `check` and runs
     Init(init::Args),
+    /// Help an editor: a language server over standard input and output
+    Lsp(lsp::Args),
     /// Try a model
     Model(model::Args),
     /// Start a new document
@@ -113,8 +118,10 @@ pub fn command_line() -> ExitCode {
         Command::Diff(args) => diff::run(&args, &context),
         Command::Docs(args) => docs::run(&args, &context),
         Command::Explain(args) => explain::run(&args, &context),
+        Command::Fmt(args) => fmt::run(&args, &context),
         Command::Graph(args) => graph::run(&args, &context),
         Command::Init(args) => init::run(&args, &context),
+        Command::Lsp(args) => lsp::run(&args, &context),
         Command::Model(args) => model::run(&args, &context),
         Command::New(args) => new::run(&args, &context),
         Command::Render(args) => render::run(&args, &context),

@@ -68,6 +68,11 @@ impl Output {
         self.data(&format!("{text}\n"))
     }
 
+    /// Gives standard output to something that speaks a protocol on it.
+    pub(super) fn with_stdout<T>(self, talk: impl FnOnce(&mut dyn Write) -> T) -> T {
+        talk(&mut io::stdout().lock())
+    }
+
     /// Says something to a person, unless they want quiet.
     pub(super) fn note(self, text: &str) {
         if !self.is_quiet() {

@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Diagnostics, SourceMap, Span, codes};
 use crate::syntax::MAX_BYTES;
 
 /// The names that a workspace's file may have.
-pub(super) const WORKSPACE_FILES: [&str; 3] = ["loopwright.yaml", "loopwright.yml", "loopwright.toml"];
+pub const WORKSPACE_FILES: [&str; 3] = ["loopwright.yaml", "loopwright.yml", "loopwright.toml"];
 
 /// What `kind` may say in a file that is a document, or is read like one.
 const KINDS: [&str; 8] = ["loop", "tool", "forge", "preset", "workspace", "script", "recording", "test"];
@@ -20,7 +20,7 @@ const SKIPPED: [&str; 3] = ["node_modules", "target", "__pycache__"];
 const MAX_DEPTH: usize = 16;
 
 /// The workspace that a path lies in: its folder and its files (more than one is a mistake).
-pub(super) fn find_workspace(start: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
+pub fn find_workspace(start: &Path) -> Option<(PathBuf, Vec<PathBuf>)> {
     start.ancestors().find_map(|folder| {
         let files = workspace_files(folder);
         (!files.is_empty()).then(|| (folder.to_owned(), files))
@@ -143,7 +143,11 @@ pub(super) fn says_document(path: &Path) -> bool {
     if file.take(MAX_BYTES as u64).read_to_end(&mut bytes).is_err() {
         return true;
     }
-    let text = String::from_utf8_lossy(&bytes);
+    says_document_text(&String::from_utf8_lossy(&bytes))
+}
+
+/// The same for a text that is at hand.
+pub fn says_document_text(text: &str) -> bool {
     let (mut name, mut body) = (false, false);
     for line in text.trim_start_matches('\u{feff}').lines() {
         let line = line.strip_prefix('{').unwrap_or(line).trim_end();

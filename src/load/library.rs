@@ -81,7 +81,7 @@ pub struct Library {
     pub files: PromptFiles,
     shown_root: PathBuf,
     pub(super) overlay: Overlay,
-    docs: Vec<ReadDoc>,
+    pub(super) docs: Vec<ReadDoc>,
     passed_over: usize,
     /// Files that were read, by their real paths.
     known: HashMap<PathBuf, SourceId>,
@@ -119,7 +119,7 @@ impl Library {
         let known = own.into_iter().map(|file| (file, workspace.source)).collect();
         let folders = workspace.doc.paths.prompts.iter().map(|path| plain(&path.value)).collect();
         let mut library = Self {
-            files: PromptFiles::new(&root, &shown_root, folders),
+            files: PromptFiles::with_overlay(&root, &shown_root, folders, overlay.clone()),
             root,
             sources,
             workspace,

@@ -8,8 +8,10 @@ mod overlay;
 mod prompt_files;
 mod read;
 mod shipped;
+mod written;
 
 pub use again::is_document_file;
+pub use discover::{WORKSPACE_FILES, find_workspace, says_document_text};
 pub use extends::{Layer, with_model_map};
 pub use library::{Library, Loaded};
 pub use overlay::Overlay;
@@ -17,6 +19,7 @@ pub use prompt_files::{PromptFile, PromptFileError};
 #[cfg(test)]
 pub use shipped::SHIPPED;
 pub use shipped::{ENGINE_PROMPTS, shipped, shipped_in};
+pub use written::Written;
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 
+use super::overlay::Overlay;
 use super::shipped::shipped;
 use crate::diag::{Diagnostic, SourceId};
 use crate::syntax::read_text;
@@ -67,6 +68,7 @@ struct Inner {
     root: PathBuf,
     shown_root: PathBuf,
     folders: Vec<String>,
+    overlay: Overlay,
     read: Mutex<IndexMap<String, Result<PromptFile, PromptFileError>>>,
 }
 
@@ -74,8 +76,14 @@ impl PromptFiles {
     /// Files below `root`; `folders` are those that included names are looked up in.
     #[must_use]
     pub fn new(root: &Path, shown_root: &Path, folders: Vec<String>) -> Self {
+        Self::with_overlay(root, shown_root, folders, Overlay::default())
+    }
+
+    /// The same with texts that stand before the files of their paths.
+    #[must_use]
+    pub fn with_overlay(root: &Path, shown_root: &Path, folders: Vec<String>, overlay: Overlay) -> Self {
         let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        let inner = Inner { root, shown_root: shown_root.to_owned(), folders, read: Mutex::default() };
+        let inner = Inner { root, shown_root: shown_root.to_owned(), folders, overlay, read: Mutex::default() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -144,11 +152,12 @@ impl PromptFiles {
     /// The same folders, with nothing read yet.
     #[must_use]
     pub fn unread(&self) -> Self {
-        let Inner { root, shown_root, folders, .. } = &*self.inner;
+        let Inner { root, shown_root, folders, overlay, .. } = &*self.inner;
         let inner = Inner {
             root: root.clone(),
             shown_root: shown_root.clone(),
             folders: folders.clone(),
+            overlay: overlay.clone(),
             read: Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -181,8 +190,16 @@ impl Inner {
         if !is_inside(name) {
             return Err(PromptFileError::Outside(name.to_owned()));
         }
+        let shown = self.shown_root.join(name);
+        let path = self.root.join(name);
+        let real = std::fs::canonicalize(&path);
+        // A draft may lie where no file is yet.
+        let real_or_named = real.as_ref().unwrap_or(&path);
+        if let Some(text) = self.overlay.get(real_or_named).filter(|_| real_or_named.starts_with(&self.root)) {
+            return Ok(PromptFile { name: name.to_owned(), text: text.clone(), path: shown, shipped: false });
+        }
         let unreadable = |problem: String| PromptFileError::Unreadable { name: name.to_owned(), problem };
-        let path = match std::fs::canonicalize(self.root.join(name)) {
+        let path = match real {
             Ok(path) => path,
             Err(error) if is_absent(&error) => return shipped_file(name),
             Err(error) => return Err(unreadable(error.to_string())),
@@ -199,7 +216,6 @@ impl Inner {
             return Err(unreadable(format!("it has {} bytes; the limit is {MAX_BYTES}", meta.len())));
         }
         let bytes = std::fs::read(&path).map_err(|error| unreadable(error.to_string()))?;
-        let shown = self.shown_root.join(name);
         match read_text(SourceId::NONE, &bytes) {
             Ok(text) => Ok(PromptFile { name: name.to_owned(), text: text.into(), path: shown, shipped: false }),
             Err((text, finding)) => Err(PromptFileError::Encoding {

@@ -86,6 +86,16 @@ pub enum Reference {
     State(String),
 }
 
+impl Reference {
+    /// The name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Action(name) | Self::Tool(name) | Self::Forge(name) | Self::Loop(name) | Self::State(name) => name,
+        }
+    }
+}
+
 /// A decoded step, ready to run.
 pub trait AnyStep: Send + Sync {
     /// See [`Verb::run`].

@@ -3,6 +3,7 @@
 mod check;
 mod cost;
 mod extract;
+mod fmt;
 mod help;
 mod init;
 mod model_ask;

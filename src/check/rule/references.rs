@@ -24,7 +24,7 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
                 // What is wrong with the arguments is reported where the verb is decoded.
                 let Some(decoded) = known.decode(&verb.value, &mut Diagnostics::new()) else { continue };
                 for reference in decoded.references() {
-                    let span = place_of(&verb.value, name_of(&reference)).unwrap_or(verb.key_span);
+                    let span = place_of(&verb.value, reference.name()).unwrap_or(verb.key_span);
                     of_step(cx, subject, &reference, span);
                 }
             }
@@ -61,7 +61,7 @@ fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
 fn of_step(cx: &mut Cx<'_>, subject: Subject<'_>, reference: &Reference, span: Span) {
     let code = code_of(reference);
     match reference {
-        name if is_template(name_of(name)) => {}
+        name if is_template(name.name()) => {}
         Reference::Tool(name) => tool_exists(cx, name, span),
         Reference::Forge(name) => exists(cx, name, span, Kind::Forge, code),
         Reference::Loop(name) => exists(cx, name, span, Kind::Loop, code),
@@ -81,16 +81,6 @@ fn of_step(cx: &mut Cx<'_>, subject: Subject<'_>, reference: &Reference, span: S
                 unknown(cx, "state variable", name, span, code, &known, "the loop declares");
             }
         }
-    }
-}
-
-fn name_of(reference: &Reference) -> &str {
-    match reference {
-        Reference::Action(name)
-        | Reference::Tool(name)
-        | Reference::Forge(name)
-        | Reference::Loop(name)
-        | Reference::State(name) => name,
     }
 }
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::Checked;
-use super::diff::unified;
 use crate::cli::error::CliError;
+use crate::cli::text_diff::unified;
 use crate::diag::{Diagnostic, Diagnostics, Fix, Severity, SourceId, SourceMap};
 
 /// How often everything is looked at again. Each time at least one edit is made or given up.

@@ -1,7 +1,6 @@
 //! `check`: every mistake in documents and templates, without running anything.
 
 mod cost;
-mod diff;
 mod explain;
 mod fix;
 mod output;
