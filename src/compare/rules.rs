@@ -24,6 +24,8 @@ const PATIENCE: [&str; 9] = [
 /// Judges a difference at a path; one of the values may be missing.
 pub(super) fn judge(path: &[&str], old: Option<&Json>, new: Option<&Json>) -> Vec<Finding> {
     match path {
+        // `1h` and `60m`, `10` and `1e1`: written in another way.
+        ["limits" | "mechanisms", ..] if same_size(old, new) => Vec::new(),
         ["limits", name] => one(limit(name, old, new), old, new),
         ["allow", name] => {
             let (severity, word) =
@@ -94,6 +96,11 @@ fn moves(old: Option<&Json>, new: Option<&Json>) -> String {
 /// A number, or a time in seconds.
 pub(super) fn number(value: &Json) -> Option<f64> {
     value.as_f64().or_else(|| Some(Duration::parse(value.as_str()?).ok()?.0.as_secs_f64()))
+}
+
+fn same_size(old: Option<&Json>, new: Option<&Json>) -> bool {
+    let size = |value: Option<&Json>| value.and_then(number);
+    size(old).is_some() && size(old) == size(new)
 }
 
 /// Whether a value is larger than before; an absent one is without end.

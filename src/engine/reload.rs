@@ -78,7 +78,8 @@ impl LoopRun {
 
     fn tell_refusal(&self, published: &Published) {
         if let Some(refused) = &published.refused {
-            self.tell((**refused).clone());
+            // What is in force for this run may be older than what is in force for the next one.
+            self.tell(Reloaded { before: self.core.edition.version.to_string(), ..(**refused).clone() });
         }
     }
 

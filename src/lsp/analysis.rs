@@ -58,7 +58,12 @@ impl Analysis {
         let overlay: Overlay = texts.iter().map(|(path, text)| (path.clone(), bare(text))).collect();
         let (mut library, _) = Library::open_with(root, overlay);
         let root = uri::real(&library.root);
-        let mut below: Vec<_> = texts.iter().filter(|(path, _)| path.starts_with(&root)).collect();
+        // What lies in a workspace further down belongs to that one.
+        let is_here = |path: &Path| {
+            let nearest = find_workspace(path.parent().unwrap_or(path));
+            path.starts_with(&root) && nearest.is_none_or(|(nearest, _)| uri::real(&nearest) == root)
+        };
+        let mut below: Vec<_> = texts.iter().filter(|(path, _)| is_here(path)).collect();
         below.sort();
         let known: Vec<PathBuf> =
             library.own_sources().iter().map(|source| uri::real(library.sources.path(*source))).collect();

@@ -190,7 +190,13 @@ fn environment(used: Use, files: &Arc<Files>) -> Environment<'static> {
         if !is_inside(name) {
             return Err(Error::new(ErrorKind::BadInclude, OutsideRoot.to_string()).with_source(OutsideRoot));
         }
-        Ok(known.text(name).map(|text| text.to_string()))
+        match known.text(name) {
+            Some(text) => match super::depth::fault(&text, false) {
+                Some(fault) => Err(Error::new(ErrorKind::SyntaxError, fault.message.clone())),
+                None => Ok(Some(text.to_string())),
+            },
+            None => Ok(None),
+        }
     });
     match used {
         Use::Step => {

@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod ahead;
 mod builder;
+mod depth;
 mod error;
 mod explain;
 mod filters;

@@ -181,6 +181,9 @@ impl Templates {
     }
 
     pub(super) fn compile(&self, source: &str, kind: Kind) -> Result<Entry, TemplateError> {
+        if let Some(fault) = super::depth::fault(source, matches!(kind, Kind::Expr)) {
+            return Err(fault);
+        }
         let fail = |e: &minijinja::Error, start| Err(self.explain(e, kind, source, start, &Value::UNDEFINED));
         let form = match form(source, kind) {
             Ok(form) => form,

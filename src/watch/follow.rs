@@ -66,6 +66,9 @@ fn told(finding: &Diagnostic, sources: &SourceMap) -> ReloadFinding {
     }
 }
 
+/// Readings in one look. Files that change faster are judged as they were read last; the next event brings another look.
+const MOST_READINGS: u32 = 5;
+
 /// What one look gave.
 #[derive(Debug)]
 pub struct Look<T> {
@@ -132,7 +135,7 @@ impl Follower {
         patience: Patience,
         build: impl FnOnce(&Arc<Library>, &Contents) -> Result<T, String>,
     ) -> Look<T> {
-        let scan = Scan::fresh(&self.library, &self.target, &self.contents);
+        let scan = self.steady_scan();
         let places = Places::of(&scan.library, &scan.contents, &self.target);
         let version = scan.contents.version();
         let sight = Sight {
@@ -171,6 +174,23 @@ impl Follower {
             }
         }
         Look { change: Some(change), again: None, places }
+    }
+
+    /// Reads everything until two readings agree: a change in the middle of one gives a mixture that never was on disk.
+    fn steady_scan(&self) -> Scan {
+        let read = || Scan::fresh(&self.library, &self.target, &self.contents);
+        let mut scan = read();
+        for _ in 1..MOST_READINGS {
+            let version = scan.contents.version();
+            if version == self.contents.version() {
+                break;
+            }
+            scan = read();
+            if scan.contents.version() == version {
+                break;
+            }
+        }
+        scan
     }
 
     fn status_of_use(&self) -> ReloadStatus {

@@ -14,7 +14,7 @@ use std::ops::Range;
 use minijinja::machinery;
 use minijinja::syntax::SyntaxConfig;
 
-use super::TemplateError;
+use super::{TemplateError, depth};
 
 /// The root of a path for the `loop` of a `for`.
 pub const FOR_LOOP: &str = "loop()";
@@ -176,6 +176,9 @@ pub struct IncludeUse {
 /// # Errors
 /// When it is not a template.
 pub fn walk(source: &str) -> Result<Walk, TemplateError> {
+    if let Some(fault) = depth::fault(source, false) {
+        return Err(fault);
+    }
     let parsed =
         machinery::parse(source, "<string>", SyntaxConfig::default()).map_err(|e| TemplateError::syntax(&e, source))?;
     Ok(visit::template(source, &parsed))
@@ -186,6 +189,9 @@ pub fn walk(source: &str) -> Result<Walk, TemplateError> {
 /// # Errors
 /// When it is not an expression.
 pub fn walk_expr(source: &str) -> Result<Walk, TemplateError> {
+    if let Some(fault) = depth::fault(source, true) {
+        return Err(fault);
+    }
     let parsed = machinery::parse_expr(source).map_err(|e| TemplateError::syntax(&e, source))?;
     Ok(visit::expression(source, &parsed))
 }
