@@ -58,6 +58,8 @@ pub use engine::{
     RenderedPrompt, RunRequest,
 };
 pub use load::Library;
+#[doc(hidden)]
+pub use mechanism::measure;
 pub use mechanism::spin;
 pub use model::Protocol;
 pub use tool::NativeTool;

@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("prompt", Only(&["document", "template", "state", "model", "event"])),
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
+    // Decisions without model, clock or template: what carries them out is in `engine`.
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
     ("schema", AllBut(&["explain", "lsp", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"])),
     // `schema` for the engine's defaults.

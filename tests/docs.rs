@@ -145,6 +145,23 @@ fn the_loop_of_the_page_on_concepts_does_what_the_page_says() {
 }
 
 #[test]
+fn the_loop_of_the_page_on_mechanisms_steers_them() {
+    let server = Server::scripted(vec![
+        Response::says(r#"{"summary": "Names two files.", "topics": ["a.rs"], "keywords": [], "confidence": 0.9}"#),
+        Response::says(r#"{"@action": "apply", "change": "rename it"}"#),
+        Response::says(r#"{"assessment": "It needs the tests of a.rs.", "suggestions": "- run them"}"#),
+        Response::says(r#"{"@action": "finish"}"#),
+    ]);
+    let folder = workspace_of("mechanisms.md", &server);
+    folder.run(&["run", "careful", "--input", "Rename it."]).exits(0);
+    let seen: Vec<String> = server.seen().iter().map(|seen| String::from_utf8(seen.body.clone()).unwrap()).collect();
+    assert!(seen[0].contains("Which files does the task name?"), "{}", seen[0]);
+    assert!(seen[1].contains("Names two files."), "what was perceived is in the first prompt: {}", seen[1]);
+    assert!(seen[2].contains("Say which tests the change `apply` needs."), "{}", seen[2]);
+    assert!(seen[3].contains("It needs the tests of a.rs.") && seen[3].contains("- run them"), "{}", seen[3]);
+}
+
+#[test]
 fn the_loop_of_the_page_on_templates_keeps_types() {
     let note = |word: &str| Response::says(&format!(r#"{{"@action": "note", "word": "{word}"}}"#));
     let server = Server::scripted(vec![note("red"), note("x"), note("green"), note("blue")]);

@@ -7,6 +7,7 @@ mod cli;
 mod docs;
 mod log_analyze;
 mod lsp;
+mod mechanisms;
 mod prefix;
 mod real_server;
 mod reload;

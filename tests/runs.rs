@@ -139,7 +139,7 @@ fn run(case: &Case) -> (Done, Vec<Value>, Vec<Seen>, Folder) {
 }
 
 /// Whether `value` has everything that `wanted` names. A string that begins with `~` is looked for inside.
-fn holds(value: &Value, wanted: &Value) -> bool {
+pub(crate) fn holds(value: &Value, wanted: &Value) -> bool {
     match (value, wanted) {
         (Value::Object(value), Value::Object(wanted)) => {
             wanted.iter().all(|(key, wanted)| holds(value.get(key).unwrap_or(&Value::Null), wanted))
@@ -219,7 +219,7 @@ fn faults(case: &Case) -> Vec<String> {
 }
 
 /// An event without what every event has, and not too long.
-fn shorten(mut event: Value) -> String {
+pub(crate) fn shorten(mut event: Value) -> String {
     for key in ["v", "at_ms", "run", "task", "sections"] {
         event.as_object_mut().unwrap().shift_remove(key);
     }

@@ -151,6 +151,7 @@ const CASES: &[Case] = &[
         "- loop: { use: sub, input: \"in {{ state.n }}\", set: { word: w } }\n  id: s\n- status: \"{{ steps.s.answer }} {{ steps.s.reason }}\"",
         |r| r.status() == "sub in 1 w done" && r.event("focus_on")["loop"] == "sub",
     ),
+    ("check_spin", "- check_spin: {}\n  id: c\n- status: \"{{ steps.c.is_spinning }}\"", |r| r.status() == "false"),
     ("next_actions", "- next_actions: [go]", |r| !r.sent(0).contains("Goes on.") && r.sent(0).contains("Ends it.")),
     ("forbid_actions", "- forbid_actions: [stay]", |r| {
         !r.sent(0).contains("Goes on.") && r.sent(0).contains("Ends it.")
@@ -158,7 +159,7 @@ const CASES: &[Case] = &[
 ];
 
 /// Verbs with a test of their own below.
-const OTHERS: &[&str] = &["forge", "forbid_exit_next", "request_async", "silence", "result"];
+const OTHERS: &[&str] = &["perceive", "reflect", "forge", "forbid_exit_next", "request_async", "silence", "result"];
 
 #[test]
 fn every_verb_has_its_effect() {
@@ -177,6 +178,31 @@ fn every_verb_of_the_schema_is_tried() {
         step.as_object().unwrap().keys().map(String::as_str).filter(|key| !common.contains(key)).collect();
     let tried: BTreeSet<&str> = CASES.iter().map(|case| case.0).chain(OTHERS.iter().copied()).collect();
     assert_eq!(verbs, tried);
+}
+
+#[test]
+fn perceive_gives_what_the_model_sees() {
+    let steps =
+        "- perceive: \"n is {{ state.n }}\"\n  id: p\n- status: \"{{ steps.p.summary }} {{ perception.epoch }}\"";
+    let account = r#"{"summary": "It begins.", "topics": ["a"], "keywords": [], "confidence": 0.5}"#;
+    let ran = Ran::new(steps, &[account, GO]);
+    assert_eq!(ran.status(), "It begins. 1", "{:#?}", ran.events);
+    assert_eq!(
+        (&ran.event("perception")["trigger"], &ran.event("perception")["reason"]),
+        (&json!("forced"), &json!("n is 1"))
+    );
+    assert!(ran.sent(0).contains("n is 1") && ran.sent(1).contains("It begins."), "{}", ran.sent(1));
+}
+
+#[test]
+fn reflect_in_a_hook_is_about_the_action_that_follows() {
+    let steps = "- reflect: { level: deep, data: { n: \"{{ state.n }}\" } }";
+    let seen = r#"{"assessment": "It only waited.", "suggestions": "- go"}"#;
+    let ran = Ran::new(steps, &[r#"{"@action": "stay"}"#, seen, GO]);
+    let event = ran.event("reflection");
+    assert_eq!((&event["grounds"]["rule"], &event["state"]["level"]), (&json!("set_by_step"), &json!("deep")));
+    assert_eq!((&event["state"]["action"], &event["state"]["data"]), (&json!("stay"), &json!({ "n": 1 })));
+    assert!(ran.sent(2).contains("It only waited.") && ran.sent(2).contains("- go"), "{}", ran.sent(2));
 }
 
 #[test]

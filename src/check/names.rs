@@ -24,6 +24,10 @@ pub(super) fn shape_of(name: &str) -> Shape {
         "index" => Shape::Scalar("an integer"),
         "last_iteration" => Shape::Scalar("a boolean"),
         "feedback" | "timeline" | "history" | "todo" | "tools" | "skills" | "actions" => Shape::list(),
+        "perception" => Shape::of_value(&seen(crate::event::PerceptionState::default())),
+        // What a `reflect` step hands over may be anything.
+        "reflection" => Shape::of_value(&seen(crate::event::ReflectionState::default())),
+        "spin" => Shape::of_value(&seen(crate::event::SpinState::default())),
         "steps" | "tags" => Shape::map::<String>([]),
         "run" => {
             let usage = ["input", "output", "cache_read", "cache_write"].map(|key| (key, number.clone()));
@@ -41,4 +45,9 @@ pub(super) fn shape_of(name: &str) -> Shape {
         }
         _ => Shape::Any,
     }
+}
+
+/// What a mechanism knows at first: its keys are those that it always has.
+fn seen(state: impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(state).unwrap_or_default()
 }

@@ -19,7 +19,7 @@ pub struct Action {
     /// Replaces the built-in action of the same name.
     #[serde(rename = "override")]
     pub replaces: bool,
-    /// Marks an action whose outcome deserves a deep reflection. Not yet in force.
+    /// Marks an action whose outcome deserves a deep reflection.
     pub key: bool,
     /// Offer the action only while this expression is true (no braces).
     pub when: Option<Spanned<String>>,

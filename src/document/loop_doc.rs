@@ -63,10 +63,10 @@ pub struct LoopDoc {
     /// Steps before, between and after the iterations.
     #[serde(default)]
     pub hooks: Hooks,
-    /// Perception, reflection, spin detection, verification. Read and validated; not yet in force.
+    /// Perception, reflection, spin detection, verification: what watches the loop.
     #[serde(default)]
     pub mechanisms: Mechanisms,
-    /// The language of the engine's own prompts. Default: the workspace's.
+    /// The language of the mechanisms' prompts: `en` or `zh`. Default: the workspace's.
     #[serde(default)]
     pub language: Option<String>,
     /// Names of environment variables that templates may read as `env.NAME`.

@@ -1,13 +1,17 @@
-//! Settings of the mechanisms. They are read and validated; the mechanisms themselves are not yet in force.
+//! Settings of the mechanisms. The defaults are `mechanism::Settings`'s; the comments here repeat them for authors, and a test compares.
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::spin::Spin;
-use super::value::Duration;
+use super::value::{Duration, TextSource};
 use crate::syntax::{Raw, Spanned};
 
 /// The mechanisms of a loop.
+///
+/// A mechanism that is named here, if only as `{}`, is on with its defaults. One that is not named does only what costs
+/// no model call.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Mechanisms {
@@ -40,10 +44,12 @@ pub struct Perception {
     pub max_interval: Option<Duration>,
     /// The model tier. Default: `helper`.
     pub tier: Option<Spanned<String>>,
+    /// What the model is told, in place of the file `prompts/mechanisms/perception.md.j2`.
+    pub prompt: Option<TextSource>,
 }
 
 /// How deep a reflection goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// None.
@@ -58,6 +64,35 @@ pub enum Level {
     Critical,
 }
 
+impl Level {
+    /// All levels, the cheapest first.
+    pub const ALL: [Self; 5] = [Self::None, Self::Minimal, Self::Standard, Self::Deep, Self::Critical];
+
+    /// The name that documents and events use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minimal => "minimal",
+            Self::Standard => "standard",
+            Self::Deep => "deep",
+            Self::Critical => "critical",
+        }
+    }
+
+    /// The level of a name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    /// Whether it asks a model.
+    #[must_use]
+    pub fn asks_model(self) -> bool {
+        matches!(self, Self::Standard | Self::Deep | Self::Critical)
+    }
+}
+
 /// Settings of reflection.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -66,8 +101,13 @@ pub struct Reflection {
     pub enabled: Option<bool>,
     /// The level of a plain iteration. Default: `minimal`.
     pub default: Option<Level>,
+    /// The most reflections that ask a model, in one run of the loop. Left out, it may be one an iteration.
+    pub max_calls: Option<u32>,
     /// The model tier. Default: `helper`.
     pub tier: Option<Spanned<String>>,
+    /// What the model is told at a level, in place of the file `prompts/mechanisms/reflection.md.j2`: level → text, or
+    /// `{ file: path }`.
+    pub levels: IndexMap<Level, TextSource>,
 }
 
 /// Who judges.
@@ -150,4 +190,28 @@ pub struct Todo {
     /// Iterations with the same current todo after which a checkpoint is shown. Default: 25.
     #[schemars(range(min = 1))]
     pub stale_after: Option<u32>,
+}
+
+/// Mechanisms that a workspace switches off for all its loops, whatever these say.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Switches {
+    /// Perception. Default: true.
+    pub perception: bool,
+    /// Reflection. Default: true.
+    pub reflection: bool,
+    /// Spin detection. Default: true.
+    pub spin: bool,
+    /// The verification gate. Default: true.
+    pub verification: bool,
+    /// The progress check. Default: true.
+    pub progress: bool,
+    /// Todo checkpoints. Default: true.
+    pub todo: bool,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self { perception: true, reflection: true, spin: true, verification: true, progress: true, todo: true }
+    }
 }

@@ -17,9 +17,9 @@ mod workspace;
 
 pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag};
 pub use builtin::{BUILTIN_TOOLS, BUILTINS, builtin};
-pub use callable::{Effect, ForgeDoc, Middleware, ToolDoc};
+pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
 pub use loop_doc::{Allow, Limits, LoopDoc, ModelChoice, Overflow, OverflowStep, StateVar};
-pub use mechanisms::{Judge, Mechanisms};
+pub use mechanisms::{Judge, Level, Mechanisms, Switches};
 pub use params::Params;
 pub use section::{Tier, Trust};
 pub use spin::{Spin, SpinClass};

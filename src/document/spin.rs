@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use super::value::Duration;
+use super::value::{Duration, TextSource};
 use crate::syntax::Spanned;
 
 /// Settings of spin detection.
@@ -20,11 +20,18 @@ pub struct Spin {
     /// Records that the helper model judges. Default: 5.
     #[schemars(range(min = 2))]
     pub same_logic: Option<u32>,
-    /// Warnings before the loop ends with `spin`. Default: 2.
+    /// Warnings in one incident, after which the next repetition ends the loop with `spin`. Default: 2.
     #[schemars(range(min = 1))]
     pub max_warnings: Option<u32>,
+    /// The confidence from which the helper model's opinion counts, 0 to 1. Default: 0.9.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub confidence: Option<f64>,
+    /// How often the helper model is asked, in one run of the loop. Default: 6.
+    pub max_reviews: Option<u32>,
     /// The model tier. Default: `helper`.
     pub tier: Option<Spanned<String>>,
+    /// What the helper model is told, in place of the file `prompts/mechanisms/spin.md.j2`.
+    pub prompt: Option<TextSource>,
     /// Calls of one agent that are remembered; more where a threshold needs more. Default: 40.
     #[schemars(range(min = 4, max = 512))]
     pub window: Option<u32>,

@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::loop_doc::{Allow, Extends, Limits, ModelChoice};
-use super::mechanisms::Mechanisms;
+use super::mechanisms::{Mechanisms, Switches};
 use super::value::Duration;
 use crate::diag::codes;
 use crate::syntax::{Raw, Spanned, Value, decode_within};
@@ -34,8 +34,10 @@ pub struct WorkspaceDoc {
     pub policy: Vec<PolicyRule>,
     /// Where runs are kept. Read and kept; not yet in force.
     pub store: Option<Raw>,
-    /// The language of the engine's own prompts: `en` (default) or `zh`.
+    /// The language of the mechanisms' prompts: `en` (default) or `zh`.
     pub language: Option<String>,
+    /// Off switches: `perception: false` and its like hold for every loop of the workspace.
+    pub mechanisms: Switches,
     /// Tools that every loop of the workspace offers.
     pub tools: Vec<Spanned<String>>,
     /// Names of environment variables that templates may read as `env.NAME`.

@@ -24,15 +24,21 @@ pub(super) struct Handled {
     /// What the model is told of it, one text a native call.
     pub(super) outcomes: Vec<String>,
     pub(super) end: Option<End>,
+    /// Why it failed.
+    pub(super) error: Option<String>,
+    /// The tool calls that it consisted of.
+    pub(super) calls: Vec<CallResult>,
 }
 
 impl Handled {
     fn done(result: Value, outcome: String, then: Then) -> Self {
-        Self { ok: true, result, outcomes: vec![outcome], end: End::of(then) }
+        Self { ok: true, result, outcomes: vec![outcome], end: End::of(then), error: None, calls: Vec::new() }
     }
 
+    /// The model is told of it as feedback.
     fn failed(words: String) -> Self {
-        Self { ok: false, result: Value::from(()), outcomes: vec![words], end: None }
+        let outcomes = vec![String::new()];
+        Self { ok: false, result: Value::from(()), outcomes, end: None, error: Some(words), calls: Vec::new() }
     }
 }
 
@@ -53,7 +59,7 @@ impl LoopRun {
             Ok(handled) => Ok(handled),
             Err(StepFailure::Failed(words)) => {
                 self.core.feedback(format!("{} failed: {words}", action.name));
-                Ok(Handled::failed(String::new()))
+                Ok(Handled::failed(words))
             }
             Err(StepFailure::Cancelled) => Err(self.core.stopped()),
             Err(StepFailure::Ended(reason)) => Err(End::new(reason)),
@@ -135,12 +141,14 @@ impl LoopRun {
         let several = results.len() > 1;
         let outcomes: Vec<String> = results.iter().map(|result| call_text(result, several, native.len() > 1)).collect();
         let outcomes = if native.len() == outcomes.len() { outcomes } else { vec![outcomes.join("\n")] };
-        let mut values = results.into_iter().map(|result| match result.outcome {
-            Ok(value) => value,
-            Err(words) => Value::from_pairs([("error", Value::from(words))]),
+        let failed = results.iter().filter_map(|result| result.outcome.as_ref().err().map(String::as_str));
+        let error = (!ok).then(|| failed.collect::<Vec<_>>().join("; "));
+        let mut values = results.iter().map(|result| match &result.outcome {
+            Ok(value) => value.clone(),
+            Err(words) => Value::from_pairs([("error", Value::from(words.as_str()))]),
         });
         let result = if several { Value::from_iter(values) } else { values.next().unwrap_or_default() };
-        Handled { ok, result, outcomes, end: None }
+        Handled { ok, result, outcomes, end: None, error, calls: results }
     }
 
     /// The text of the last part of the transcript and the input: what a second call needs to know.

@@ -315,6 +315,7 @@ impl Engine {
             base,
             state,
             events,
+            mechanisms: Arc::default(),
         });
         Ok(Prepared { core, chain, max_iterations })
     }

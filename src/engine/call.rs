@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use tokio::sync::Notify;
+
 use super::core::{LoopCore, millis};
 use super::models::{MODEL_HELP, ModelSlot};
 use crate::event::{CallPurpose, Event, ExitReason, Usage};
@@ -23,6 +25,8 @@ pub(super) enum CallFailure {
     Model(ModelError),
     /// The run is stopped, or over a limit.
     Stop(StepFailure),
+    /// The reply repeated itself and was cut; the words for the model.
+    Cut(String),
 }
 
 impl From<StepFailure> for CallFailure {
@@ -35,6 +39,11 @@ impl From<StepFailure> for CallFailure {
 pub(super) trait Watcher: Sink {
     /// The attempt's text does not count.
     fn retract(&mut self);
+
+    /// Why the reply should not go on: what it repeats.
+    fn repeats(&self) -> Option<&str> {
+        None
+    }
 }
 
 impl Watcher for crate::model::NoSink {
@@ -97,13 +106,16 @@ impl LoopCore {
             });
             let started = Instant::now();
             let mut guard = CallGuard { core: self, call, attempt, open: true };
-            let mut forward = Forward(&mut *sink);
+            let cut = Notify::new();
+            let mut forward = Forward { watcher: &mut *sink, cut: &cut };
             let result = tokio::select! {
                 biased;
                 () = self.token(info.phase).cancelled() => return Err(CallFailure::Stop(StepFailure::Cancelled)),
-                result = slot.model.call(request, cache, &mut forward) => result,
+                () = cut.notified() => None,
+                result = slot.model.call(request, cache, &mut forward) => Some(result),
             };
             guard.open = false;
+            let Some(result) = result else { return Err(self.cut(call, attempt, sink)) };
             let error = match result {
                 Ok(reply) => {
                     slot.breaker.succeeded();
@@ -131,6 +143,24 @@ impl LoopCore {
         }
     }
 
+    /// Gives up a reply that repeats itself. What it cost is not known: the provider would have said so at its end.
+    fn cut(&self, call: u32, attempt: u32, sink: &mut dyn Watcher) -> CallFailure {
+        let what = sink.repeats().unwrap_or("it repeats itself").to_owned();
+        sink.retract();
+        self.events.emit(Event::ModelCallFailed {
+            call,
+            attempt,
+            class: "repetition".to_owned(),
+            message: format!("the reply was cut: {what}"),
+            retry_in_ms: None,
+            usage: Usage::default(),
+            cost_usd: None,
+        });
+        CallFailure::Cut(format!(
+            "Your reply was cut, because it repeated itself: {what}. Decide now, and reply with one action."
+        ))
+    }
+
     fn note_reply(&self, slot: &ModelSlot, call: u32, attempt: u32, reply: &Reply, duration_ms: u64) {
         let usage = reply.usage.unwrap_or_default();
         let cost_usd = self.add_usage(slot, usage);
@@ -156,6 +186,7 @@ impl LoopCore {
         match failure {
             CallFailure::Stop(StepFailure::Ended(reason)) => super::finish::End::new(reason),
             CallFailure::Stop(_) => self.stopped(),
+            CallFailure::Cut(words) => super::finish::End::failed(ExitReason::Error, words),
             CallFailure::Model(error) => super::finish::End::failed(ExitReason::Error, self.explain(&error)),
         }
     }
@@ -171,18 +202,31 @@ impl LoopCore {
 }
 
 /// Hands pieces on: the provider sees a plain sink.
-struct Forward<'a>(&'a mut dyn Watcher);
+struct Forward<'a> {
+    watcher: &'a mut dyn Watcher,
+    cut: &'a Notify,
+}
+
+impl Forward<'_> {
+    fn watch(&self) {
+        if self.watcher.repeats().is_some() {
+            self.cut.notify_one();
+        }
+    }
+}
 
 impl Sink for Forward<'_> {
     fn text(&mut self, piece: &str) {
-        self.0.text(piece);
+        self.watcher.text(piece);
+        self.watch();
     }
 
     fn reasoning(&mut self, piece: &str) {
-        self.0.reasoning(piece);
+        self.watcher.reasoning(piece);
+        self.watch();
     }
 
     fn arguments(&mut self, index: usize, name: &str, piece: &str) {
-        self.0.arguments(index, name, piece);
+        self.watcher.arguments(index, name, piece);
     }
 }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::builder::EngineInner;
 use super::edition::Edition;
+use super::mechanism::Mechanisms;
 use super::program::Program;
 use super::reload::Told;
 use super::stop::{Cancel, Stop};
@@ -101,6 +102,7 @@ pub(super) struct LoopCore {
     pub(super) depth: u32,
     /// The budgets of this loop and of all loops around it.
     pub(super) budgets: Vec<Budget>,
+    pub(super) mechanisms: Arc<Mechanisms>,
 }
 
 impl LoopCore {
@@ -162,6 +164,7 @@ impl LoopCore {
             stop: self.stop.clone(),
             depth: self.depth,
             budgets,
+            mechanisms: Arc::clone(&self.mechanisms),
         })
     }
 

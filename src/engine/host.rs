@@ -13,7 +13,7 @@ use crate::document::{Decision, Middleware};
 use crate::event::{Event, ToolStatus};
 use crate::model::BoxFuture;
 use crate::state::{Frame, lock};
-use crate::verb::{ForgeCall, Host, LoopCall, Phase, StepContext, StepFailure, ToolCallRequest};
+use crate::verb::{ForgeCall, Host, LoopCall, Phase, ReflectCall, StepContext, StepFailure, ToolCallRequest};
 
 /// Tools that call tools that call tools: deeper than this is a cycle.
 const MAX_NESTING: u32 = 16;
@@ -38,6 +38,22 @@ impl Host for LoopCore {
         cx: &'a StepContext<'a>,
     ) -> BoxFuture<'a, Result<Option<String>, StepFailure>> {
         Box::pin(self.ask_user(question, options, cx.phase))
+    }
+
+    fn perceive<'a>(&'a self, reason: String, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(self.perceive_step(reason, cx.phase))
+    }
+
+    fn reflect<'a>(&'a self, call: ReflectCall, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(self.reflect_step(call, cx.phase))
+    }
+
+    fn check_spin<'a>(
+        &'a self,
+        review: Option<bool>,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(self.check_spin_step(review, cx.phase))
     }
 }
 

@@ -63,6 +63,7 @@ impl LoopRun {
         if let Some(end) = self.init().await {
             return end;
         }
+        self.core.enter().await;
         loop {
             if let Some(end) = self.iterate().await {
                 return end;
@@ -108,7 +109,10 @@ impl LoopRun {
         if let Some(end) = handled.end.clone().or_else(|| self.core.wants_async()) {
             return Some(end);
         }
-        // 7. Mechanisms look at what happened here.
+        // 7. The mechanisms look at what happened.
+        if let Some(end) = self.observe(&chosen, &handled).await {
+            return Some(end);
+        }
         // 8. Hooks between the iterations.
         let end = self.after_iteration().await;
         self.seal(&chosen, &handled);
@@ -159,6 +163,7 @@ impl LoopRun {
             params: minijinja::Value::from(minijinja::value::Serde(&chosen.params)),
             ok: handled.ok,
             result: handled.result.clone(),
+            error: handled.error.clone(),
         };
         state.history.push(record);
     }

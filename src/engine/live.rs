@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::call::Watcher;
+use super::mechanism::ChantWatch;
 use super::program::ActionSet;
 use crate::document::DEFAULT_CONTENT_TYPE;
 use crate::event::{Event, EventStream};
@@ -25,6 +26,10 @@ pub(super) struct LiveView<'a> {
     /// Nodes that were shown something, with what.
     pub(super) shown: Shown,
     arguments: Option<usize>,
+    /// Over what the model thinks aloud.
+    chant: Option<ChantWatch<'a>>,
+    /// Whether the text is still what stands before the action.
+    before: bool,
 }
 
 /// What each node was shown in this turn.
@@ -61,7 +66,12 @@ impl Shown {
 
 impl<'a> LiveView<'a> {
     /// A view of one reply to a turn.
-    pub(super) fn new(events: &'a EventStream, grammar: &'a Grammar, set: &'a ActionSet) -> Self {
+    pub(super) fn new(
+        events: &'a EventStream,
+        grammar: &'a Grammar,
+        set: &'a ActionSet,
+        chant: Option<ChantWatch<'a>>,
+    ) -> Self {
         let mut fields = Routes::new();
         let mut tags = HashMap::new();
         for action in &set.actions {
@@ -75,7 +85,8 @@ impl<'a> LiveView<'a> {
                 }
             }
         }
-        Self { events, grammar, live: Live::new(grammar), fields, tags, shown: Shown::default(), arguments: None }
+        let (live, shown) = (Live::new(grammar), Shown::default());
+        Self { events, grammar, live, fields, tags, shown, arguments: None, chant, before: true }
     }
 
     /// Hands out what was held back.
@@ -127,10 +138,20 @@ fn show(
 
 impl Sink for LiveView<'_> {
     fn text(&mut self, piece: &str) {
+        // An object or a tag begins the action; what stands in one may repeat itself.
+        self.before &= !piece.contains('{') && !piece.contains("<|");
+        if self.before
+            && let Some(chant) = &mut self.chant
+        {
+            chant.feed(piece);
+        }
         self.feed(piece);
     }
 
     fn reasoning(&mut self, piece: &str) {
+        if let Some(chant) = &mut self.chant {
+            chant.feed(piece);
+        }
         self.shown.add(THOUGHT_NODE, piece);
         self.events.emit(Event::Delta {
             node: THOUGHT_NODE.to_owned(),
@@ -160,5 +181,11 @@ impl Watcher for LiveView<'_> {
         self.shown.retract(self.events);
         self.live = Live::new(self.grammar);
         self.arguments = None;
+        self.before = true;
+        self.chant = self.chant.take().map(ChantWatch::afresh);
+    }
+
+    fn repeats(&self) -> Option<&str> {
+        self.chant.as_ref()?.found()
     }
 }

@@ -5,6 +5,7 @@
 //! run: a checked loop, compiled once.
 
 mod act;
+mod attempt;
 mod batch;
 mod builder;
 mod builtin;
@@ -17,6 +18,7 @@ mod finish;
 mod host;
 mod iteration;
 mod live;
+mod mechanism;
 mod memory;
 mod models;
 mod outline;

@@ -206,6 +206,9 @@ impl Models {
         if tier != "main" && self.overrides.contains_key("main") {
             return self.resolve(program, "main");
         }
+        if UNDECLARED.contains(&name) {
+            return self.shared_main(program);
+        }
         // A loop that names a tier which this workspace does not define runs on whatever the main model is.
         if workspace.models.is_empty() && workspace.tiers.named.is_empty() {
             return match self.overrides.get("main").cloned().or_else(|| environment_model(&*self.context.env)) {
@@ -269,6 +272,9 @@ impl Models {
         Ok(model)
     }
 }
+
+/// Tiers that every workspace has: the main model where it declares none.
+const UNDECLARED: [&str; 3] = ["helper", "quality", "speed"];
 
 /// Hosted models that a key in the environment alone configures: variable, provider, model.
 const HOSTED: [(&str, &str, &str); 2] =

@@ -99,6 +99,7 @@ impl LoopCore {
                 Ok(reply) if reply.text.trim().is_empty() => return Err(StepFailure::new("the summary is empty")),
                 Ok(reply) => return Ok(reply.text.trim().to_owned()),
                 Err(CallFailure::Stop(stop)) => return Err(stop),
+                Err(CallFailure::Cut(words)) => return Err(StepFailure::new(words)),
                 Err(CallFailure::Model(error)) => match self.next_model(&chain, at, "helper", &error) {
                     Some(next) => at = next,
                     None => return Err(StepFailure::new(self.explain(&error))),

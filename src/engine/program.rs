@@ -1,18 +1,21 @@
 //! A loop, compiled once: names resolved, verbs decoded, templates found. Never changes while a run uses it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::builtin::Builtin;
 use super::error::EngineError;
+use super::mechanism::Prompts;
 use super::sections::SectionProgram;
 use super::steps::StepList;
 use super::toolbox::Toolbox;
-use crate::document::{Action, BUILTINS, LoopDoc, StateVar, StreamTo, Tag, Then};
+use crate::document::{Action, BUILTINS, LoopDoc, Spin, StateVar, StreamTo, Tag, Then};
 use crate::load::{Library, Loaded};
+use crate::mechanism::Settings;
+use crate::mechanism::spin::Rules;
 use crate::model::{ToolSpec, ToolSpecs};
 use crate::reply::{ActionGrammar, TagRule};
 use crate::state::lock;
@@ -29,6 +32,10 @@ pub(super) struct Program {
     /// Tools that the model may call, in the order of the document.
     pub(super) tools: Vec<String>,
     pub(super) sections: Vec<SectionProgram>,
+    pub(super) mechanisms: Settings,
+    pub(super) prompts: Prompts,
+    spin: Option<Spin>,
+    spin_rules: OnceLock<Rules>,
     pub(super) init: StepList,
     pub(super) after_iteration: StepList,
     pub(super) finish: StepList,
@@ -50,6 +57,8 @@ pub(super) struct ActionProgram {
     pub(super) stream: IndexMap<String, StreamTo>,
     pub(super) verify: Vec<(String, Option<String>)>,
     pub(super) when: Option<String>,
+    /// Its outcome deserves a deep reflection.
+    pub(super) key: bool,
     pub(super) kind: ActionKind,
     pub(super) then: Then,
 }
@@ -103,6 +112,10 @@ impl Program {
             state: doc.state.clone(),
             actions,
             sections: super::sections::compile(library, loaded).map_err(|problem| compiler.fault(problem))?,
+            mechanisms: Settings::new(&doc.mechanisms, &library.workspace.doc.mechanisms),
+            prompts: Prompts::compile(library, loaded).map_err(|problem| compiler.fault(problem))?,
+            spin: doc.mechanisms.spin.clone(),
+            spin_rules: OnceLock::new(),
             tools,
             init: compiler.steps("hooks.init", &doc.hooks.init)?,
             after_iteration: compiler.steps("hooks.after_iteration", &doc.hooks.after_iteration)?,
@@ -118,6 +131,16 @@ impl Program {
     pub(super) fn env(&self) -> minijinja::Value {
         let set = self.env.iter().filter_map(|name| Some((name.as_str(), std::env::var(name).ok()?)));
         minijinja::Value::from_pairs(set.map(|(name, value)| (name, minijinja::Value::from(value))))
+    }
+
+    /// Whether the spin detector goes by the same as under another version of the loop.
+    pub(super) fn same_spin(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || self.spin == other.spin
+    }
+
+    /// What the spin detector goes by, made once.
+    pub(super) fn spin_rules(&self) -> &Rules {
+        self.spin_rules.get_or_init(|| self.spin.as_ref().map_or_else(Rules::default, |spin| Rules::new(spin.into())))
     }
 
     /// The set of the actions with these names, made once.
@@ -268,6 +291,7 @@ impl Compiler<'_> {
                     stream: which.stream(),
                     verify: Vec::new(),
                     when: None,
+                    key: false,
                     kind: ActionKind::Builtin(which),
                     then: if builtin.ends_loop { Then::Exit } else { Then::Continue },
                 }),
@@ -338,6 +362,7 @@ impl Compiler<'_> {
             stream: action.stream.clone(),
             verify,
             when: action.when.as_ref().map(|when| when.to_string()),
+            key: action.key,
             kind,
             then: action.then.as_ref().map_or(Then::Continue, |then| then.value),
         })

@@ -107,6 +107,8 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
     query.trust = Trust::Untrusted;
     query.depends = Depends::Nothing;
     sections.push(query);
+    let reflection = super::mechanism::section_path(library, &loaded.doc);
+    sections.push(SectionProgram::new("REFLECTION", Tier::Dynamic, file(&reflection)?));
     if let Some(reactive) = &prompt.reactive {
         sections.push(SectionProgram::new("REACTIVE_DATA", Tier::Dynamic, text(reactive)?));
     }
@@ -133,11 +135,11 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
     Ok(sections)
 }
 
-fn inline(text: &str) -> Source {
+pub(super) fn inline(text: &str) -> Source {
     if is_template(text) { Source::Inline(text.to_owned()) } else { Source::Fixed(Arc::from(text.trim_end())) }
 }
 
-fn file_source(library: &Library, path: &str, folder: &str) -> Result<Source, String> {
+pub(super) fn file_source(library: &Library, path: &str, folder: &str) -> Result<Source, String> {
     let file = library.files.of_document(path, folder).map_err(|error| error.to_string())?;
     Ok(if is_template(&file.text) { Source::File(file.name) } else { Source::Fixed(Arc::from(file.text.trim_end())) })
 }

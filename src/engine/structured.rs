@@ -23,17 +23,17 @@ use crate::verb::{ForgeCall, Phase, StepFailure};
 const DEFAULT_RETRIES: u32 = 2;
 
 /// One structured call.
-struct Structured<'a> {
-    purpose: CallPurpose,
-    tier: &'a str,
+pub(super) struct Structured<'a> {
+    pub(super) purpose: CallPurpose,
+    pub(super) tier: &'a str,
     /// The system text.
-    system: String,
+    pub(super) system: String,
     /// What is asked: name of the section, text, trust.
-    sections: Vec<(&'a str, String, Trust)>,
-    schema: &'a Json,
-    stream: IndexMap<String, StreamTo>,
-    retries: u32,
-    max_tokens: Option<u32>,
+    pub(super) sections: Vec<(&'a str, String, Trust)>,
+    pub(super) schema: &'a Json,
+    pub(super) stream: IndexMap<String, StreamTo>,
+    pub(super) retries: u32,
+    pub(super) max_tokens: Option<u32>,
 }
 
 impl LoopCore {
@@ -121,13 +121,14 @@ impl LoopCore {
     }
 
     /// One object that fits a schema, from the tier's model or from one that stands in for it.
-    async fn structured(&self, call: Structured<'_>, phase: Phase) -> Result<Json, StepFailure> {
+    pub(super) async fn structured(&self, call: Structured<'_>, phase: Phase) -> Result<Json, StepFailure> {
         let chain = self.chain(call.tier).map_err(|error| StepFailure::new(error.to_string()))?;
         let mut at = self.first_ready(&chain, call.tier);
         loop {
             let error = match self.structured_by(&chain[at], &call, phase).await {
                 Ok(value) => return Ok(value),
                 Err(CallFailure::Stop(stop)) => return Err(stop),
+                Err(CallFailure::Cut(words)) => return Err(StepFailure::new(words)),
                 Err(CallFailure::Model(error)) => error,
             };
             match self.next_model(&chain, at, call.tier, &error) {

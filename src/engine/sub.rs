@@ -52,7 +52,14 @@ impl LoopRun {
             }
         };
         let ok = end.reason.exit_code() == 0;
-        Handled { ok, result: Value::from(end.reason.name()), outcomes: Vec::new(), end: Some(end) }
+        Handled {
+            ok,
+            result: Value::from(end.reason.name()),
+            outcomes: Vec::new(),
+            end: Some(end),
+            error: None,
+            calls: Vec::new(),
+        }
     }
 }
 
@@ -138,6 +145,7 @@ impl LoopCore {
             events,
             stop: self.stop.child(),
             depth,
+            mechanisms: Arc::default(),
         }))
     }
 }

@@ -8,7 +8,7 @@ use minijinja::value::Serde;
 use serde_json::{Value as Json, json};
 
 use super::steps::StepList;
-use crate::document::{Effect, Middleware, ToolDoc};
+use crate::document::{Effect, Middleware, ToolClass, ToolDoc};
 use crate::load::{Library, Loaded};
 use crate::model::ToolSpec;
 use crate::tool::NativeTool;
@@ -25,6 +25,8 @@ pub(super) struct Tool {
     usage: Option<String>,
     pub(super) params: Json,
     pub(super) effect: Effect,
+    /// A hint for spin detection.
+    pub(super) class: Option<ToolClass>,
     pub(super) body: ToolBody,
     pub(super) middleware: Vec<Middleware>,
     validator: OnceLock<Result<jsonschema::Validator, String>>,
@@ -52,6 +54,7 @@ impl Toolbox {
                     usage: doc.usage.clone(),
                     params: doc.params.as_ref().map_or_else(no_params, |params| params.schema.clone()),
                     effect: doc.effect,
+                    class: doc.class,
                     middleware: doc.middleware.clone(),
                     body: ToolBody::Declared(Box::new(loaded.clone()), OnceLock::new()),
                     validator: OnceLock::new(),
@@ -67,6 +70,7 @@ impl Toolbox {
                     usage: None,
                     params: tool.params(),
                     effect: tool.effect(),
+                    class: None,
                     middleware: Vec::new(),
                     body: ToolBody::Native(Arc::clone(tool)),
                     validator: OnceLock::new(),

@@ -7,6 +7,7 @@ use minijinja::Value;
 use minijinja::value::Serde;
 use serde_json::{Map, Value as Json};
 
+use super::attempt::{more_room, push_retry};
 use super::builtin::Builtin;
 use super::call::{CallFailure, CallInfo};
 use super::core::LoopCore;
@@ -16,7 +17,7 @@ use super::live::{LiveView, Shown};
 use super::models::ModelSlot;
 use super::program::{ActionKind, ActionProgram, ActionSet};
 use crate::event::{CallPurpose, Event, ExitReason, RepairNote};
-use crate::model::{ErrorClass, Finish, ModelError, Protocol, Reply, Request, Sampling, ToolCall, ToolResult, Turn};
+use crate::model::{ErrorClass, Finish, ModelError, Protocol, Reply, Request, Sampling, ToolCall, Turn};
 use crate::prompt::guard;
 use crate::reply::{self, Extracted, Grammar, Rejection};
 use crate::state::{Frame, TurnBinding};
@@ -26,6 +27,7 @@ use crate::verb::Phase;
 pub(super) struct Chosen {
     pub(super) action: Arc<ActionProgram>,
     pub(super) identifier: Option<String>,
+    pub(super) thought: Option<String>,
     pub(super) params: Map<String, Json>,
     pub(super) tags: IndexMap<String, String>,
     /// The native calls of the reply, for the transcript.
@@ -132,7 +134,7 @@ impl LoopRun {
                 sampling: &sampling,
                 volatile: &volatile,
             };
-            let mut view = LiveView::new(&self.core.events, &grammar, set);
+            let mut view = LiveView::new(&self.core.events, &grammar, set, self.core.chant_watch());
             let info = CallInfo { purpose: CallPurpose::Action, tier: "main", phase: Phase::WORK };
             let call = self.core.call_model(slot, info, request, &mut self.memory.cache, &mut view);
             let reply = match call.await {
@@ -142,6 +144,13 @@ impl LoopRun {
                         super::overflow::suspect(&mut error, tokens + room.unwrap_or(0) as usize, context);
                     }
                     return Err(TurnFailure::Model(error));
+                }
+                Err(CallFailure::Cut(message)) => {
+                    let refused = Refused { class: "repetition".to_owned(), message };
+                    self.core.refuse(&refused, attempt, attempts).map_err(TurnFailure::End)?;
+                    push_retry(&mut retry, &Reply::default(), refused.message);
+                    attempt += 1;
+                    continue;
                 }
                 Err(stop) => return Err(TurnFailure::End(self.core.call_end(stop))),
             };
@@ -165,33 +174,6 @@ impl LoopRun {
     }
 }
 
-/// A reply that was cut gets twice the room, as far as the context allows. Where no limit is set, the provider's own
-/// default was too small, and 8192 tokens hold every action that a person would want to read.
-fn more_room(room: Option<u32>, context: Option<u32>, prompt_tokens: usize) -> Option<u32> {
-    let wanted = room.map_or(8192, |room| room.saturating_mul(2));
-    let left = context.map_or(u32::MAX, |context| {
-        context.saturating_sub(u32::try_from(prompt_tokens).unwrap_or(u32::MAX)).max(room.unwrap_or(1))
-    });
-    Some(wanted.min(left))
-}
-
-/// Adds a failed attempt, and the words that answer it, to the conversation of this turn.
-fn push_retry(retry: &mut Vec<Turn>, reply: &Reply, message: String) {
-    if reply.calls.is_empty() {
-        let text = if reply.text.trim().is_empty() { "(no text)" } else { reply.text.as_str() };
-        retry.push(Turn::Assistant(text.into()));
-        retry.push(Turn::User(message.into()));
-        return;
-    }
-    let results = reply
-        .calls
-        .iter()
-        .map(|call| ToolResult { id: call.id.clone(), content: message.clone(), is_error: true })
-        .collect();
-    retry.push(Turn::Calls { text: reply.text.as_str().into(), calls: reply.calls.clone() });
-    retry.push(Turn::Results(results));
-}
-
 impl LoopCore {
     /// Notes a reply that gave no action.
     ///
@@ -205,6 +187,7 @@ impl LoopCore {
             message: refused.message.clone(),
             will_retry,
         });
+        self.note_rejected(&refused.class, &refused.message);
         if will_retry {
             return Ok(());
         }
@@ -339,7 +322,7 @@ impl LoopCore {
         self.events.emit(Event::Action {
             action: action.name.clone(),
             identifier: extracted.identifier.clone(),
-            thought: extracted.thought,
+            thought: extracted.thought.clone(),
             params: Json::Object(extracted.params.clone()),
             tags: extracted.tags.keys().cloned().collect(),
             repairs: extracted
@@ -351,6 +334,7 @@ impl LoopCore {
         Ok(Chosen {
             action: Arc::clone(action),
             identifier: extracted.identifier,
+            thought: extracted.thought,
             params: extracted.params,
             tags: extracted.tags,
             calls: reply.calls.clone(),

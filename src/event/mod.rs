@@ -4,11 +4,13 @@
 //! `--events FILE`, `--format json`, and later reports. The JSON Schema in `schemas/event.schema.json`
 //! is generated from them.
 
+mod mechanism;
 mod reload;
 mod secrets;
 mod stream;
 mod types;
 
+pub use mechanism::*;
 pub use reload::{ReloadFinding, ReloadStatus};
 pub use secrets::Secrets;
 pub use stream::{EventStream, Subscriber};

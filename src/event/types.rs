@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::mechanism::{
+    Decision, Grounds, PerceptionState, PerceptionTrigger, ReflectionState, SpinConsequence, SpinState,
+};
 use super::reload::{ReloadFinding, ReloadStatus};
 
 /// The version of the event format: raised when a field changes its meaning or goes away.
@@ -232,6 +235,14 @@ pub enum CallPurpose {
     Parameters,
     /// A summary of older iterations.
     Summary,
+    /// Perception: what the loop is doing.
+    Perception,
+    /// Reflection: what an action brought.
+    Reflection,
+    /// The second opinion on a suspected spin.
+    Spin,
+    /// Whether the goal is reached.
+    Verification,
 }
 
 /// A change that was made to a reply so that it could be read.
@@ -516,6 +527,50 @@ pub enum Event {
     Asked {
         /// What was answered; none when nobody could be asked.
         answer: Option<String>,
+    },
+    /// What the mechanisms decided after an action, each with its grounds: one event an iteration.
+    Mechanisms {
+        /// The iteration.
+        iteration: u32,
+        /// In the order in which they were made.
+        decisions: Vec<Decision>,
+    },
+    /// Perception looked.
+    ///
+    /// When `changed` is true in the state, topics and keywords are new, and what is ranked by them is ranked again.
+    Perception {
+        /// What asked for it.
+        trigger: PerceptionTrigger,
+        /// The words of the step that asked.
+        reason: Option<String>,
+        /// Why it looked now.
+        grounds: Grounds,
+        /// Whether the state was written: not when the topics are the same as before.
+        written: bool,
+        /// What it knows now; none when the model failed.
+        state: Option<PerceptionState>,
+        /// Why the model gave nothing.
+        error: Option<String>,
+    },
+    /// A reflection was made.
+    Reflection {
+        /// Why at this level.
+        grounds: Grounds,
+        /// What it says; none when the model failed.
+        state: Option<ReflectionState>,
+        /// Why the model gave nothing.
+        error: Option<String>,
+    },
+    /// Spin detection found something, or asked the helper model.
+    Spin {
+        /// The rule and its numbers.
+        grounds: Grounds,
+        /// What it knows now.
+        state: SpinState,
+        /// What follows.
+        consequence: SpinConsequence,
+        /// Why the helper model gave no opinion; the loop counts as not spinning then.
+        error: Option<String>,
     },
     /// A sub-loop takes over.
     FocusOn {

@@ -33,10 +33,22 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("prompts/log_analyze/example.md.j2", include_str!("../../prompts/log_analyze/example.md.j2")),
     ("prompts/log_analyze/instruction.md.j2", include_str!("../../prompts/log_analyze/instruction.md.j2")),
     ("prompts/log_analyze/reactive.md.j2", include_str!("../../prompts/log_analyze/reactive.md.j2")),
+    ("prompts/mechanisms/perception.md.j2", include_str!("../../prompts/mechanisms/perception.md.j2")),
+    ("prompts/mechanisms/reflection.md.j2", include_str!("../../prompts/mechanisms/reflection.md.j2")),
+    ("prompts/mechanisms/section.md.j2", include_str!("../../prompts/mechanisms/section.md.j2")),
+    ("prompts/mechanisms/spin.md.j2", include_str!("../../prompts/mechanisms/spin.md.j2")),
+    ("prompts/mechanisms/spin_warning.md.j2", include_str!("../../prompts/mechanisms/spin_warning.md.j2")),
+    ("prompts/mechanisms/system.md.j2", include_str!("../../prompts/mechanisms/system.md.j2")),
+    ("prompts/mechanisms/zh/perception.md.j2", include_str!("../../prompts/mechanisms/zh/perception.md.j2")),
+    ("prompts/mechanisms/zh/reflection.md.j2", include_str!("../../prompts/mechanisms/zh/reflection.md.j2")),
+    ("prompts/mechanisms/zh/section.md.j2", include_str!("../../prompts/mechanisms/zh/section.md.j2")),
+    ("prompts/mechanisms/zh/spin.md.j2", include_str!("../../prompts/mechanisms/zh/spin.md.j2")),
+    ("prompts/mechanisms/zh/spin_warning.md.j2", include_str!("../../prompts/mechanisms/zh/spin_warning.md.j2")),
+    ("prompts/mechanisms/zh/system.md.j2", include_str!("../../prompts/mechanisms/zh/system.md.j2")),
 ];
 
-/// The folder of the engine's own prompts.
-pub const ENGINE_PROMPTS: &str = "prompts/engine/";
+/// The folders of the engine's own prompts.
+pub const ENGINE_PROMPTS: [&str; 2] = ["prompts/engine/", "prompts/mechanisms/"];
 
 /// The names of the shipped files in a folder, which is written with `/` at its end.
 pub fn shipped_in(folder: &str) -> impl Iterator<Item = &'static str> {

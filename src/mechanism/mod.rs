@@ -1,3 +1,36 @@
-//! The mechanisms that hold a loop to its purpose. Here is spin detection; perception, reflection and verification follow.
+//! What watches a loop, as pure decisions: settings, throttles, and one state machine a mechanism.
+//!
+//! Nothing here waits, calls a model or reads a clock. Time comes in as a [`Moment`]; every decision goes out with the
+//! rule and the numbers that made it. What is decided is carried out in `engine::mechanism`.
 
+mod incident;
+#[doc(hidden)]
+pub mod measure;
+mod perception;
+mod reflection;
+mod settings;
 pub mod spin;
+mod throttle;
+
+pub use incident::{Opinion, Repetition, Sight, Watch};
+pub use perception::{Account, Perception};
+pub use reflection::{Circumstances, level};
+pub use settings::{Mode, Settings};
+pub use throttle::{Moment, Verdict};
+
+use sha2::{Digest, Sha256};
+
+/// A short text: one line of at most so many characters.
+fn line(text: &str, most: usize) -> String {
+    let mut out = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = out.char_indices().nth(most) {
+        out.truncate(at);
+        out.push('…');
+    }
+    out
+}
+
+/// Sixteen hexadecimal digits that stand for a text.
+fn hash(text: &str) -> String {
+    data_encoding::HEXLOWER.encode(&Sha256::digest(text.as_bytes())[..8])
+}

@@ -3,6 +3,7 @@
 //! A report is a [`Subscriber`](crate::event::Subscriber): it sees every event in order and draws from nothing else.
 
 mod figures;
+mod mechanisms;
 mod ndjson;
 mod plain;
 mod reload;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use super::mechanisms::{self, Told};
 use super::plain::{brief, escape, one_line};
 use super::screen::{Look, Screen};
 use super::{ScreenOptions, Trouble, Verbosity, Writer, figures, reload};
@@ -366,7 +367,11 @@ impl View {
             Event::Warning { message } => {
                 self.screen.line(Verbosity::Quiet, Look::Warning, &format!("warning: {}", escape(message)));
             }
-            _ => {}
+            other => match mechanisms::told(other) {
+                Some(Told::Line(look, text)) => self.line(look, &text),
+                Some(Told::Detail(text)) => self.detail(&text),
+                None => {}
+            },
         }
     }
 }

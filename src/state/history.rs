@@ -1,9 +1,10 @@
 //! Records of what happened: actions, timeline entries, totals.
 
 use minijinja::Value;
+use minijinja::value::Serde;
 use serde::Serialize;
 
-use crate::event::Usage;
+use crate::event::{PerceptionState, ReflectionState, SpinState, Usage};
 
 /// One action that was taken.
 #[derive(Debug, Clone, Serialize)]
@@ -20,6 +21,33 @@ pub struct ActionRecord {
     pub ok: bool,
     /// The handler's result.
     pub result: Value,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// What the mechanisms know, as templates see it.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// `perception`.
+    pub perception: Value,
+    /// `reflection`.
+    pub reflection: Value,
+    /// `spin`.
+    pub spin: Value,
+    /// `verification`.
+    pub verification: Value,
+}
+
+impl Default for Seen {
+    /// Before anything was seen. The names have their attributes from the start, so that a hook may ask for them.
+    fn default() -> Self {
+        Self {
+            perception: Value::from(Serde(PerceptionState::default())),
+            reflection: Value::from(Serde(ReflectionState::default())),
+            spin: Value::from(Serde(SpinState::default())),
+            verification: Value::from(()),
+        }
+    }
 }
 
 /// One entry of the timeline.

@@ -8,7 +8,7 @@ mod scope;
 mod vars;
 
 pub use frame::Frame;
-pub use history::{ActionRecord, TimelineEntry, Totals};
+pub use history::{ActionRecord, Seen, TimelineEntry, Totals};
 pub use scope::{RunFacts, Scope, ScopeBase};
 pub use vars::{SetError, Vars};
 
@@ -53,6 +53,8 @@ pub struct RunState {
     pub ignore_error: bool,
     /// Iterations begun.
     pub iteration: u32,
+    /// What the mechanisms know.
+    pub seen: Seen,
 }
 
 /// What binds one turn only, taken from the state when the turn begins.

@@ -47,11 +47,11 @@ pub struct Scope {
     frame: Frame,
 }
 
-/// Names that belong to mechanisms and capabilities: known, and empty until those are in force.
-const NOT_YET: [&str; 6] = ["perception", "reflection", "spin", "verification", "skills", "capabilities"];
+/// Names that belong to capabilities: known, and empty until those are in force.
+const NOT_YET: [&str; 2] = ["skills", "capabilities"];
 
 /// Every name that a scope may answer to, beside a frame's own.
-pub const BASE_NAMES: [&str; 14] = [
+pub const BASE_NAMES: [&str; 18] = [
     "input",
     "state",
     "feedback",
@@ -66,6 +66,10 @@ pub const BASE_NAMES: [&str; 14] = [
     "os",
     "env",
     "steps",
+    "perception",
+    "reflection",
+    "spin",
+    "verification",
 ];
 
 impl Scope {
@@ -103,6 +107,10 @@ impl Scope {
             "now" => Value::from(httpdate::fmt_http_date(std::time::SystemTime::now())),
             "os" => Value::from(std::env::consts::OS),
             "env" => self.base.env.clone(),
+            "perception" => self.state(|s| s.seen.perception.clone()),
+            "reflection" => self.state(|s| s.seen.reflection.clone()),
+            "spin" => self.state(|s| s.seen.spin.clone()),
+            "verification" => self.state(|s| s.seen.verification.clone()),
             _ if NOT_YET.contains(&name) => Value::from(()),
             _ => return None,
         };

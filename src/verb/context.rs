@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use minijinja::Value;
 use serde::de::DeserializeOwned;
 
-use crate::document::{StreamTo, Templated};
+use crate::document::{Level, StreamTo, Templated};
 use crate::event::{Event, EventStream};
 use crate::model::BoxFuture;
 use crate::policy::Access;
@@ -68,6 +68,15 @@ pub struct LoopCall {
     pub set: Vec<(String, Value)>,
 }
 
+/// What a reflection is asked for.
+#[derive(Debug, Clone)]
+pub struct ReflectCall {
+    /// How deep.
+    pub level: Level,
+    /// What to tell whoever looks.
+    pub data: serde_json::Value,
+}
+
 /// What only the engine can do: everything that calls a model, a tool, a loop or the user.
 pub trait Host: Send + Sync {
     /// One structured model call.
@@ -83,6 +92,16 @@ pub trait Host: Send + Sync {
         options: Vec<String>,
         cx: &'a StepContext<'a>,
     ) -> BoxFuture<'a, Result<Option<String>, StepFailure>>;
+    /// Perception looks now; the value is `perception`.
+    fn perceive<'a>(&'a self, reason: String, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// Sets the level of the action that is being done, or looks at the last one; the value is `reflection`.
+    fn reflect<'a>(&'a self, call: ReflectCall, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// Looks for a spin; `review` says whether the helper model is asked. The value is `spin`.
+    fn check_spin<'a>(
+        &'a self,
+        review: Option<bool>,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>>;
 }
 
 /// Which part of a loop's life a step belongs to, and how many tool calls stand around it.

@@ -4,12 +4,15 @@
 //! dispatch come from the table.
 
 mod call;
+mod check_spin;
 mod context;
 mod control;
 mod evidence;
 mod feedback;
 mod file;
 mod http;
+mod perceive;
+mod reflect;
 mod result;
 mod run;
 mod search;
@@ -23,7 +26,7 @@ mod todo;
 #[cfg(test)]
 mod tests;
 
-pub use context::{ForgeCall, Host, LoopCall, Phase, StepContext, StepFailure, ToolCallRequest};
+pub use context::{ForgeCall, Host, LoopCall, Phase, ReflectCall, StepContext, StepFailure, ToolCallRequest};
 pub use table::VERBS;
 
 use std::future::Future;
@@ -40,7 +43,7 @@ use crate::syntax::Node;
 pub trait Verb: DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The word in documents.
     const NAME: &'static str;
-    /// Where the reference lists it: `state`, `user`, `compute` or `control`.
+    /// Where the reference lists it: `state`, `user`, `compute`, `mechanism` or `control`.
     const GROUP: Group;
     /// Whether the work holds loops or tools that watch for cancellation themselves.
     const NESTS: bool = false;
@@ -67,6 +70,8 @@ pub enum Group {
     User,
     /// Compute.
     Compute,
+    /// Mechanisms.
+    Mechanism,
     /// Control.
     Control,
 }

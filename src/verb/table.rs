@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 
 use super::{
-    AnyVerb, Entry, call, control, evidence, feedback, file, http, result, run, search, set, speak, timeline, todo,
+    AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, perceive, reflect, result, run, search,
+    set, speak, timeline, todo,
 };
 
 /// All verbs. A new one is one file and one line here.
@@ -11,6 +12,7 @@ pub const VERBS: &[&dyn AnyVerb] = &[
     &entry::<speak::Answer>(),
     &entry::<file::Artifact>(),
     &entry::<speak::Ask>(),
+    &entry::<check_spin::CheckSpin>(),
     &entry::<speak::Emit>(),
     &entry::<evidence::Evidence>(),
     &entry::<feedback::Feedback>(),
@@ -22,7 +24,9 @@ pub const VERBS: &[&dyn AnyVerb] = &[
     &entry::<search::List>(),
     &entry::<call::Loop>(),
     &entry::<control::NextActions>(),
+    &entry::<perceive::Perceive>(),
     &entry::<file::Read>(),
+    &entry::<reflect::Reflect>(),
     &entry::<control::RequestAsync>(),
     &entry::<result::Result>(),
     &entry::<run::Run>(),

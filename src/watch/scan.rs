@@ -59,7 +59,7 @@ impl Scan {
         };
         findings.retain(|finding| finding.severity != Severity::Info);
         // What the engine adds to a prompt comes from the workspace where it has a file of that name.
-        for file in shipped_in(ENGINE_PROMPTS) {
+        for file in ENGINE_PROMPTS.into_iter().flat_map(shipped_in) {
             let _ = library.files.read(file);
         }
         let mut contents = name.as_deref().map(|name| Contents::of(&library, name)).unwrap_or_default();

@@ -52,8 +52,20 @@ fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
     steps(cx, hook("after_iteration"), base.clone());
     let finish = base.clone().with("reason", shape_of("reason")).with("error", shape_of("error"));
     steps(cx, hook("finish"), finish);
-    let metric = loaded.node.get("mechanisms").and_then(|all| all.get("progress")).and_then(|one| one.get("metric"));
-    expression(cx, metric, Purpose::Number, &base);
+    mechanisms(cx, loaded, &base);
+}
+
+fn mechanisms(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, base: &Scope) {
+    let Some(all) = loaded.node.get("mechanisms") else { return };
+    expression(cx, all.get("progress").and_then(|one| one.get("metric")), Purpose::Number, base);
+    let with = |names: &[&str]| names.iter().fold(base.clone(), |scope, name| scope.with(name, Shape::Any));
+    let prompt = |name: &str| all.get(name).and_then(|one| one.get("prompt"));
+    source(cx, prompt("perception"), &loaded.folder, &with(&["schema", "trigger", "reason"]));
+    source(cx, prompt("spin"), &loaded.folder, &with(&["schema", "action"]));
+    let levels = all.get("reflection").and_then(|one| one.get("levels"));
+    for level in levels.into_iter().flat_map(Node::entries) {
+        source(cx, Some(&level.value), &loaded.folder, &with(&["schema", "level", "rule", "action"]));
+    }
 }
 
 fn action(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, name: &str, node: &Node, base: &Scope) {

@@ -14,7 +14,7 @@ use crate::policy::Access;
 use crate::state::{Frame, RunFacts, RunState, Scope, ScopeBase, Totals, Vars};
 use crate::syntax::Node;
 use crate::template::{Templates, TemplatesBuilder};
-use crate::verb::{AnyStep, ForgeCall, Host, LoopCall, StepContext, StepFailure, ToolCallRequest, find};
+use crate::verb::{AnyStep, ForgeCall, Host, LoopCall, ReflectCall, StepContext, StepFailure, ToolCallRequest, find};
 
 /// Everything that a step needs, for one test.
 pub(super) struct World {
@@ -71,6 +71,19 @@ impl Host for FakeHost {
             self.note((question, options));
             Ok(self.answer.clone())
         })
+    }
+    fn perceive<'a>(&'a self, reason: String, _: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { Ok(self.note(("perceive", reason))) })
+    }
+    fn reflect<'a>(&'a self, call: ReflectCall, _: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { Ok(self.note(call)) })
+    }
+    fn check_spin<'a>(
+        &'a self,
+        review: Option<bool>,
+        _: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { Ok(self.note(("check_spin", review))) })
     }
 }
 

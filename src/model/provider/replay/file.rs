@@ -10,6 +10,7 @@ use super::lines::{RequestText, describe};
 use super::write;
 use crate::diag::render::concise;
 use crate::diag::{Diagnostics, SourceMap};
+use crate::document::Duration;
 use crate::event::Usage;
 use crate::model::{Finish, ModelSetupError, Protocol, Reply, ToolCall};
 use crate::syntax::{Format, MAX_BYTES, decode, parse};
@@ -72,6 +73,8 @@ pub(super) struct Written {
     pub(super) finish: Option<Finish>,
     /// Tokens.
     pub(super) usage: Option<Usage>,
+    /// How long the model takes. Default: no time at all.
+    pub(super) after: Option<Duration>,
     /// The pieces that it came in, such as `r12 t3 t40 a0:17`: bytes of reasoning, of text, of the first call's arguments.
     pub(super) chunks: Option<String>,
 }
@@ -172,6 +175,7 @@ impl Written {
             calls: reply.calls.iter().map(call).collect(),
             finish: reply.finish,
             usage: reply.usage,
+            after: None,
             chunks: (!chunks.is_empty()).then_some(chunks),
         }
     }
@@ -235,6 +239,7 @@ mod tests {
                     calls: vec![WrittenCall { id: Some("a".into()), name: "g".into(), arguments: serde_json::json!({ &*texts[0]: [1, &texts[1]] }) }],
                     finish: Some(Finish::ToolCalls),
                     usage: Some(Usage { input: 1, ..Usage::default() }),
+                    after: Some(Duration::secs(90)),
                     chunks: Some("t1".into()),
                     ..Written::default()
                 },

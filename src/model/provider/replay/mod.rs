@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::canonical::{Volatile, canonical, first_difference};
-use self::file::{RepliesFile, RepliesKind};
+use self::file::{RepliesFile, RepliesKind, Written};
 use super::Provider;
 use crate::event::ReplySource;
 use crate::model::{
@@ -92,9 +92,21 @@ impl Replay {
         Ok(Self { info, path: path.to_owned(), mode, state: Mutex::new(State { file, requests, used }) })
     }
 
-    fn answer(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Reply, ModelError> {
+    async fn answer(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Reply, ModelError> {
         let volatile = Volatile::new(request.volatile);
-        let text = canonical(request, &volatile);
+        let (written, kind) = self.find(request, &volatile)?;
+        if let Some(after) = written.after {
+            tokio::time::sleep(after.0).await;
+        }
+        let id_base = request.transcript.turns().len() + request.retry.len();
+        let reply = written.to_reply(kind, &volatile, id_base);
+        pieces::give_out(&reply, written.chunks.as_deref(), sink);
+        Ok(reply)
+    }
+
+    /// The reply to a request, which is used up with it.
+    fn find(&self, request: &Request<'_>, volatile: &Volatile<'_>) -> Result<(Written, RepliesKind), ModelError> {
+        let text = canonical(request, volatile);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let at = match self.mode {
             // Calls that run at the same time come in any order, so the text decides and not the place.
@@ -113,12 +125,7 @@ impl Replay {
         state.used[at] = true;
         let exchange = state.file.exchanges.get(at);
         let written = exchange.map(|exchange| exchange.reply.clone()).unwrap_or_default();
-        let kind = state.file.kind;
-        drop(state);
-        let id_base = request.transcript.turns().len() + request.retry.len();
-        let reply = written.to_reply(kind, &volatile, id_base);
-        pieces::give_out(&reply, written.chunks.as_deref(), sink);
-        Ok(reply)
+        Ok((written, state.file.kind))
     }
 
     fn mismatch(&self, state: &State, text: &str) -> ModelError {
@@ -174,7 +181,7 @@ impl Model for Replay {
         _: &'a mut EncodeCache,
         sink: &'a mut dyn Sink,
     ) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        Box::pin(async move { self.answer(&request, sink) })
+        Box::pin(async move { self.answer(&request, sink).await })
     }
 }
 

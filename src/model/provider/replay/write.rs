@@ -94,6 +94,9 @@ fn reply(out: &mut String, reply: &Written) {
             usage.input, usage.output, usage.cache_read, usage.cache_write
         );
     }
+    if let Some(after) = reply.after {
+        let _ = writeln!(out, "    after: {after}");
+    }
     if let Some(chunks) = &reply.chunks {
         let _ = writeln!(out, "    chunks: {}", quoted(chunks));
     }

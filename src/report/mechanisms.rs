@@ -1,0 +1,102 @@
+//! What the mechanisms' events say to a person, in a line each.
+
+use super::plain::{escape, one_line};
+use super::screen::Look;
+use crate::event::{Decision, Event, Grounds, SpinConsequence};
+
+/// The most characters of what a model says.
+const WIDE: usize = 200;
+
+/// A line for a person.
+pub(super) enum Told {
+    /// Always.
+    Line(Look, String),
+    /// When more is asked for.
+    Detail(String),
+}
+
+/// The line of a mechanism's event; none for other events.
+pub(super) fn told(event: &Event) -> Option<Told> {
+    let failed =
+        |what: &str, error: &str| Told::Line(Look::Warning, format!("  ! no {what}: {}", one_line(error, WIDE)));
+    Some(match event {
+        Event::Mechanisms { decisions, .. } => {
+            let decisions: Vec<String> = decisions.iter().map(decision).collect();
+            Told::Detail(format!("  decided: {}", decisions.join("; ")))
+        }
+        Event::Perception { error: Some(error), .. } => failed("perception", error),
+        Event::Perception { written: false, grounds, .. } => {
+            Told::Detail(format!("  perception: nothing new ({})", numbers(grounds)))
+        }
+        Event::Perception { state: Some(state), trigger, .. } => {
+            let (summary, topics) = (one_line(&state.summary, WIDE), one_line(&state.topics.join(", "), WIDE));
+            Told::Line(Look::Dim, format!("  perception ({}): {summary} [{topics}]", trigger.name()))
+        }
+        Event::Reflection { error: Some(error), .. } => failed("reflection", error),
+        Event::Reflection { state: Some(state), grounds, .. } => {
+            let words = if state.assessment.is_empty() { state.data.to_string() } else { state.assessment.clone() };
+            let (level, rule) = (escape(&state.level), escape(&grounds.rule));
+            Told::Line(Look::Dim, format!("  reflection ({level}, {rule}): {}", one_line(&words, WIDE)))
+        }
+        Event::Spin { error: Some(error), .. } => failed("second opinion on a suspected spin", error),
+        Event::Spin { state, .. } if !state.is_spinning => Told::Detail("  suspected spin: none".to_owned()),
+        Event::Spin { state, grounds, consequence, .. } => {
+            let what = match consequence {
+                SpinConsequence::None => "spin",
+                SpinConsequence::Warning => "spin, the model is warned",
+                SpinConsequence::End => "spin, the loop ends",
+            };
+            let (action, reason) = (one_line(&state.action, 60), one_line(&state.reason, WIDE));
+            let grounds = numbers(grounds);
+            Told::Line(Look::Warning, format!("  ! {what}: {action} x {} ({grounds}): {reason}", state.count))
+        }
+        _ => return None,
+    })
+}
+
+fn decision(decision: &Decision) -> String {
+    let act = if decision.act { "yes" } else { "no" };
+    format!("{} {act} ({})", decision.mechanism.name(), numbers(&decision.grounds))
+}
+
+/// A rule with its numbers.
+fn numbers(grounds: &Grounds) -> String {
+    let numbers = grounds.numbers.iter().map(|(name, figure)| format!(" {}={figure}", escape(name)));
+    format!("{}{}", escape(&grounds.rule), numbers.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{MechanismName, PerceptionState, PerceptionTrigger, SpinState};
+
+    fn text(event: &Event) -> String {
+        match told(event) {
+            Some(Told::Line(_, text)) => text,
+            Some(Told::Detail(text)) => format!("detail {text}"),
+            None => String::new(),
+        }
+    }
+
+    #[test]
+    fn each_event_is_one_safe_line_with_its_grounds() {
+        let grounds = Grounds::of("min_interval").with("since_ms", 3_u32).with("share", 0.5);
+        let decision = Decision { mechanism: MechanismName::Perception, act: false, grounds: grounds.clone() };
+        let event = Event::Mechanisms { iteration: 1, decisions: vec![decision] };
+        assert_eq!(text(&event), "detail   decided: perception no (min_interval share=0.5 since_ms=3)");
+        let state = PerceptionState { summary: "looks\n\u{1b}[2Jaround".into(), ..PerceptionState::default() };
+        let event = Event::Perception {
+            trigger: PerceptionTrigger::Forced,
+            reason: None,
+            grounds,
+            written: true,
+            state: Some(state),
+            error: None,
+        };
+        assert_eq!(text(&event), "  perception (forced): looks \\u{1b}[2Jaround []");
+        let state = SpinState { is_spinning: true, action: "read".into(), count: 4, ..SpinState::default() };
+        let grounds = Grounds::of("exact").with("count", 4_u32);
+        let event = Event::Spin { grounds, state, consequence: SpinConsequence::Warning, error: None };
+        assert_eq!(text(&event), "  ! spin, the model is warned: read x 4 (exact count=4): ");
+    }
+}
