@@ -28,6 +28,9 @@ pub(super) fn shape_of(name: &str) -> Shape {
         // What a `reflect` step hands over may be anything.
         "reflection" => Shape::of_value(&seen(crate::event::ReflectionState::default())),
         "spin" => Shape::of_value(&seen(crate::event::SpinState::default())),
+        // The figures are none before the first one.
+        "progress" => Shape::of_value(&seen(crate::event::ProgressState::default())),
+        "checkpoint" => Shape::of_value(&seen(crate::event::CheckpointState::default())),
         "steps" | "tags" => Shape::map::<String>([]),
         "run" => {
             let usage = ["input", "output", "cache_read", "cache_write"].map(|key| (key, number.clone()));

@@ -66,7 +66,8 @@ pub struct LoopDoc {
     /// Perception, reflection, spin detection, verification: what watches the loop.
     #[serde(default)]
     pub mechanisms: Mechanisms,
-    /// The language of the mechanisms' prompts: `en` or `zh`. Default: the workspace's.
+    /// The language of the mechanisms' prompts: `en`, `zh`, or one for which the workspace has files
+    /// `prompts/mechanisms/LANGUAGE/NAME.md.j2`. Default: the workspace's.
     #[serde(default)]
     pub language: Option<String>,
     /// Names of environment variables that templates may read as `env.NAME`.

@@ -172,7 +172,8 @@ pub enum Direction {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
-    /// An expression that gives a number.
+    /// An expression that gives a number, such as `state.failures`. It is evaluated at the end of each iteration, after
+    /// the hooks. An iteration in which it fails, or gives no number, does not count.
     pub metric: Spanned<String>,
     /// Which way it should move.
     pub direction: Direction,
@@ -182,12 +183,16 @@ pub struct Progress {
 }
 
 /// Settings of todo checkpoints.
+///
+/// The first action that would end the loop while todos are open is held back once, and a todo that stays the current
+/// one for long is pointed out: the section TODO_CHECKPOINT of the next prompt says so, and no model is asked.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Todo {
     /// On switch. Default: false.
     pub enabled: Option<bool>,
-    /// Iterations with the same current todo after which a checkpoint is shown. Default: 25.
+    /// Iterations with the same current todo, those whose action failed left out, after which a checkpoint is shown.
+    /// Default: 25.
     #[schemars(range(min = 1))]
     pub stale_after: Option<u32>,
 }

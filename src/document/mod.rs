@@ -19,7 +19,7 @@ pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag};
 pub use builtin::{BUILTIN_TOOLS, BUILTINS, builtin};
 pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
 pub use loop_doc::{Allow, Limits, LoopDoc, ModelChoice, Overflow, OverflowStep, StateVar};
-pub use mechanisms::{Judge, Level, Mechanisms, Switches};
+pub use mechanisms::{Direction, Judge, Level, Mechanisms, Switches};
 pub use params::Params;
 pub use section::{Tier, Trust};
 pub use spin::{Spin, SpinClass};

@@ -34,7 +34,8 @@ pub struct WorkspaceDoc {
     pub policy: Vec<PolicyRule>,
     /// Where runs are kept. Read and kept; not yet in force.
     pub store: Option<Raw>,
-    /// The language of the mechanisms' prompts: `en` (default) or `zh`.
+    /// The language of the mechanisms' prompts: `en` (default), `zh`, or one for which the workspace has files
+    /// `prompts/mechanisms/LANGUAGE/NAME.md.j2`.
     pub language: Option<String>,
     /// Off switches: `perception: false` and its like hold for every loop of the workspace.
     pub mechanisms: Switches,

@@ -28,17 +28,40 @@ pub(super) struct Handled {
     pub(super) error: Option<String>,
     /// The tool calls that it consisted of.
     pub(super) calls: Vec<CallResult>,
+    /// It was held back: nothing of it was done.
+    pub(super) held: bool,
 }
 
 impl Handled {
     fn done(result: Value, outcome: String, then: Then) -> Self {
-        Self { ok: true, result, outcomes: vec![outcome], end: End::of(then), error: None, calls: Vec::new() }
+        Self {
+            ok: true,
+            result,
+            outcomes: vec![outcome],
+            end: End::of(then),
+            error: None,
+            calls: Vec::new(),
+            held: false,
+        }
+    }
+
+    /// The model is told of it in place of a result.
+    pub(super) fn held(words: String) -> Self {
+        Self { outcomes: vec![words.clone()], held: true, ..Self::failed(words) }
     }
 
     /// The model is told of it as feedback.
     fn failed(words: String) -> Self {
         let outcomes = vec![String::new()];
-        Self { ok: false, result: Value::from(()), outcomes, end: None, error: Some(words), calls: Vec::new() }
+        Self {
+            ok: false,
+            result: Value::from(()),
+            outcomes,
+            end: None,
+            error: Some(words),
+            calls: Vec::new(),
+            held: false,
+        }
     }
 }
 
@@ -148,7 +171,7 @@ impl LoopRun {
             Err(words) => Value::from_pairs([("error", Value::from(words.as_str()))]),
         });
         let result = if several { Value::from_iter(values) } else { values.next().unwrap_or_default() };
-        Handled { ok, result, outcomes, end: None, error, calls: results }
+        Handled { ok, result, outcomes, end: None, error, calls: results, held: false }
     }
 
     /// The text of the last part of the transcript and the input: what a second call needs to know.

@@ -95,27 +95,31 @@ impl LoopRun {
         }
         // 3-5. The prompt, the model's reply, one valid and verified action.
         let binding = self.core.state().take_binding();
-        let chosen = match self.take_turn(&binding).await {
+        let mut chosen = match self.take_turn(&binding).await {
             Ok(chosen) => chosen,
             Err(end) => return Some(end),
         };
         // 6. The action's work.
         self.core.show_streamed(&chosen);
-        let handled = match self.act(&chosen).await {
-            Ok(handled) => handled,
-            Err(end) => return Some(end),
+        let handled = match self.hold_back(&mut chosen) {
+            Some(held) => held,
+            None => match self.act(&chosen).await {
+                Ok(handled) => handled,
+                Err(end) => return Some(end),
+            },
         };
         self.record(&chosen, &handled);
         if let Some(end) = handled.end.clone().or_else(|| self.core.wants_async()) {
             return Some(end);
         }
         // 7. The mechanisms look at what happened.
-        if let Some(end) = self.observe(&chosen, &handled).await {
-            return Some(end);
+        let mut end = self.observe(&chosen, &handled).await;
+        // 8. Hooks between the iterations, and the figure that they may have moved.
+        if end.is_none() {
+            end = self.after_iteration().await.or_else(|| self.core.measure_progress());
+            self.seal(&chosen, &handled);
         }
-        // 8. Hooks between the iterations.
-        let end = self.after_iteration().await;
-        self.seal(&chosen, &handled);
+        self.core.tell_decisions();
         end
     }
 

@@ -57,7 +57,7 @@ impl Shown {
     }
 
     /// Takes back everything but reasoning, which was never a reply.
-    fn retract(&mut self, events: &EventStream) {
+    pub(super) fn retract(&mut self, events: &EventStream) {
         for (node, _) in self.nodes.drain(..).filter(|(node, _)| node != THOUGHT_NODE) {
             events.emit(Event::Correction { node, text: String::new() });
         }

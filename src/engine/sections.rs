@@ -107,8 +107,11 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
     query.trust = Trust::Untrusted;
     query.depends = Depends::Nothing;
     sections.push(query);
-    let reflection = super::mechanism::section_path(library, &loaded.doc);
-    sections.push(SectionProgram::new("REFLECTION", Tier::Dynamic, file(&reflection)?));
+    let mechanism = |name: &str| file(&super::mechanism::prompt_path(library, loaded, name));
+    sections.push(SectionProgram::new("REFLECTION", Tier::Dynamic, mechanism("section")?));
+    if loaded.doc.mechanisms.todo.as_ref().is_some_and(|todo| todo.enabled == Some(true)) {
+        sections.push(SectionProgram::new("TODO_CHECKPOINT", Tier::Dynamic, mechanism("todo_checkpoint")?));
+    }
     if let Some(reactive) = &prompt.reactive {
         sections.push(SectionProgram::new("REACTIVE_DATA", Tier::Dynamic, text(reactive)?));
     }

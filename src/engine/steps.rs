@@ -76,6 +76,13 @@ impl StepList {
         })
     }
 
+    /// Whether they end the loop in this way, whatever happens.
+    pub(super) fn ends_with(&self, how: Then) -> bool {
+        let mut ends = self.steps.iter().filter(|step| step.keys.when.is_none());
+        ends.find_map(|step| step.keys.then.as_ref().map(|then| then.value).filter(|then| *then != Then::Continue))
+            == Some(how)
+    }
+
     /// Whether there is nothing to run.
     pub(super) fn is_empty(&self) -> bool {
         self.steps.is_empty()

@@ -59,6 +59,7 @@ impl LoopRun {
             end: Some(end),
             error: None,
             calls: Vec::new(),
+            held: false,
         }
     }
 }

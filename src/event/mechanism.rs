@@ -223,3 +223,30 @@ pub enum SpinConsequence {
     /// The loop ends.
     End,
 }
+
+/// How the figure of `mechanisms.progress` moves: `progress` in templates.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgressState {
+    /// The last figure; none before the first one.
+    pub figure: Option<f64>,
+    /// The best figure so far.
+    pub best: Option<f64>,
+    /// Figures in a row that were no better.
+    pub stalled: u32,
+}
+
+/// A checkpoint for open todos: `checkpoint` in templates.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckpointState {
+    /// `finish` when an action that would end the loop was held back, `stale` when a todo is the current one for long;
+    /// empty when there is no checkpoint.
+    pub rule: String,
+    /// The action that was held back; empty at the rule `stale`.
+    pub action: String,
+    /// The id of the current todo.
+    pub current: String,
+    /// Todos that are not done.
+    pub open: u32,
+    /// Iterations that the todo was the current one.
+    pub iterations: u32,
+}

@@ -5,12 +5,14 @@
 //! is generated from them.
 
 mod mechanism;
+mod reason;
 mod reload;
 mod secrets;
 mod stream;
 mod types;
 
 pub use mechanism::*;
+pub use reason::ExitReason;
 pub use reload::{ReloadFinding, ReloadStatus};
 pub use secrets::Secrets;
 pub use stream::{EventStream, Subscriber};

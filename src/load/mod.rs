@@ -18,7 +18,7 @@ pub use overlay::Overlay;
 pub use prompt_files::{PromptFile, PromptFileError};
 #[cfg(test)]
 pub use shipped::SHIPPED;
-pub use shipped::{ENGINE_PROMPTS, shipped, shipped_in};
+pub use shipped::{ENGINE_PROMPTS, SHIPPED_LANGUAGES, mechanism_prompt, mechanism_prompts, shipped, shipped_in};
 pub use written::Written;
 
 #[cfg(test)]

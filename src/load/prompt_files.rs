@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indexmap::IndexMap;
 
 use super::overlay::Overlay;
-use super::shipped::shipped;
+use super::shipped::{SHIPPED_LANGUAGES, mechanism_prompt, shipped};
 use crate::diag::{Diagnostic, SourceId};
 use crate::syntax::read_text;
 
@@ -114,6 +114,19 @@ impl PromptFiles {
     /// As [`Self::read`].
     pub fn of_document(&self, name: &str, folder: &str) -> Result<PromptFile, PromptFileError> {
         self.first(name, std::iter::once(name.to_owned()).chain(joined(folder, name)))
+    }
+
+    /// The file of a mechanism's prompt in another language than English, where there is one: as for any file that a
+    /// document in `folder` names, the workspace's comes first.
+    #[must_use]
+    pub fn translation(&self, language: &str, name: &str, folder: &str) -> Option<String> {
+        let is_name = !language.is_empty() && language.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+        if !is_name || language == SHIPPED_LANGUAGES[0] {
+            return None;
+        }
+        let path = mechanism_prompt(language, name);
+        let missing = matches!(self.of_document(&path, folder), Err(PromptFileError::Missing(_)));
+        (!missing).then_some(path)
     }
 
     /// The file that the template `parent` means by `name`: beside it, else from the workspace, else in a prompt folder.

@@ -39,12 +39,14 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("prompts/mechanisms/spin.md.j2", include_str!("../../prompts/mechanisms/spin.md.j2")),
     ("prompts/mechanisms/spin_warning.md.j2", include_str!("../../prompts/mechanisms/spin_warning.md.j2")),
     ("prompts/mechanisms/system.md.j2", include_str!("../../prompts/mechanisms/system.md.j2")),
+    ("prompts/mechanisms/todo_checkpoint.md.j2", include_str!("../../prompts/mechanisms/todo_checkpoint.md.j2")),
     ("prompts/mechanisms/zh/perception.md.j2", include_str!("../../prompts/mechanisms/zh/perception.md.j2")),
     ("prompts/mechanisms/zh/reflection.md.j2", include_str!("../../prompts/mechanisms/zh/reflection.md.j2")),
     ("prompts/mechanisms/zh/section.md.j2", include_str!("../../prompts/mechanisms/zh/section.md.j2")),
     ("prompts/mechanisms/zh/spin.md.j2", include_str!("../../prompts/mechanisms/zh/spin.md.j2")),
     ("prompts/mechanisms/zh/spin_warning.md.j2", include_str!("../../prompts/mechanisms/zh/spin_warning.md.j2")),
     ("prompts/mechanisms/zh/system.md.j2", include_str!("../../prompts/mechanisms/zh/system.md.j2")),
+    ("prompts/mechanisms/zh/todo_checkpoint.md.j2", include_str!("../../prompts/mechanisms/zh/todo_checkpoint.md.j2")),
 ];
 
 /// The folders of the engine's own prompts.
@@ -54,6 +56,25 @@ pub const ENGINE_PROMPTS: [&str; 2] = ["prompts/engine/", "prompts/mechanisms/"]
 pub fn shipped_in(folder: &str) -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|(name, _)| *name).filter(move |name| name.starts_with(folder))
 }
+
+/// The folder of the mechanisms' prompts. Those in English stand in it, others in a folder of their language's name.
+const MECHANISM_PROMPTS: &str = "prompts/mechanisms/";
+
+/// The names of the mechanisms' prompts, such as `perception`.
+pub fn mechanism_prompts() -> impl Iterator<Item = &'static str> {
+    let names = shipped_in(MECHANISM_PROMPTS).filter_map(|path| path.strip_prefix(MECHANISM_PROMPTS));
+    names.filter(|name| !name.contains('/')).filter_map(|name| name.strip_suffix(".md.j2"))
+}
+
+/// The file of a mechanism's prompt in a language.
+#[must_use]
+pub fn mechanism_prompt(language: &str, name: &str) -> String {
+    let folder = if language == SHIPPED_LANGUAGES[0] { String::new() } else { format!("{language}/") };
+    format!("{MECHANISM_PROMPTS}{folder}{name}.md.j2")
+}
+
+/// The languages of which the mechanisms' prompts are shipped; the first is that of prompts without a translation.
+pub const SHIPPED_LANGUAGES: [&str; 2] = ["en", "zh"];
 
 /// The text of a shipped file.
 #[must_use]

@@ -7,16 +7,20 @@ mod incident;
 #[doc(hidden)]
 pub mod measure;
 mod perception;
+mod progress;
 mod reflection;
 mod settings;
 pub mod spin;
 mod throttle;
+mod todo;
 
 pub use incident::{Opinion, Repetition, Sight, Watch};
 pub use perception::{Account, Perception};
+pub use progress::Progress;
 pub use reflection::{Circumstances, level};
-pub use settings::{Mode, Settings};
+pub use settings::{Mode, ProgressSettings, Settings};
 pub use throttle::{Moment, Verdict};
+pub use todo::{Checkpoints, Plan};
 
 use sha2::{Digest, Sha256};
 

@@ -9,6 +9,8 @@ use crate::document::Level;
 pub struct Circumstances {
     /// The level that a `reflect` step set.
     pub set: Option<Level>,
+    /// Whether the action was held back, so that there is nothing to look at.
+    pub held: bool,
     /// Whether the action failed.
     pub failed: bool,
     /// Whether the loop repeats itself.
@@ -23,7 +25,7 @@ pub struct Circumstances {
 
 /// The level at which to look, and the rule that says so; the verdict acts when a model is to be asked.
 ///
-/// In this order: off, the level that a step set, a failure, a spin, a key action, the engine's own actions, the loop's
+/// In this order: off, the level that a step set, an action that was held back, a failure, a spin, a key action, the engine's own actions, the loop's
 /// default.
 #[must_use]
 pub fn level(settings: &ReflectionSettings, now: Circumstances) -> (Level, Verdict) {
@@ -32,6 +34,7 @@ pub fn level(settings: &ReflectionSettings, now: Circumstances) -> (Level, Verdi
         Circumstances { set: Some(level), .. } => (level, "set_by_step"),
         // The loop does not name reflection: a record is all that costs no model call.
         _ if settings.mode == Mode::Free => (Level::Minimal, "not_named"),
+        Circumstances { held: true, .. } => (Level::Minimal, "held_back"),
         Circumstances { failed: true, .. } => (Level::Critical, "action_failed"),
         Circumstances { spin: true, .. } => (Level::Standard, "spin"),
         Circumstances { key: true, .. } => (Level::Deep, "key_action"),
@@ -68,8 +71,15 @@ mod tests {
     #[test]
     fn the_first_of_the_circumstances_that_holds_decides() {
         let on = settings(Mode::On, Level::Minimal);
-        let all =
-            Circumstances { set: Some(Level::Deep), failed: true, spin: true, key: true, builtin: true, calls: 0 };
+        let all = Circumstances {
+            set: Some(Level::Deep),
+            held: true,
+            failed: true,
+            spin: true,
+            key: true,
+            builtin: true,
+            calls: 0,
+        };
         let mut now = all;
         let mut rules = Vec::new();
         let mut ask = |now| {
@@ -78,6 +88,8 @@ mod tests {
         };
         ask(now);
         now.set = None;
+        ask(now);
+        now.held = false;
         ask(now);
         now.failed = false;
         ask(now);
@@ -91,6 +103,7 @@ mod tests {
             rules,
             [
                 "deep set_by_step true",
+                "minimal held_back false",
                 "critical action_failed true",
                 "standard spin true",
                 "deep key_action true",

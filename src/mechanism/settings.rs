@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::document::{Level, Mechanisms, Switches};
+use crate::document::{Direction, Level, Mechanisms, Switches};
 
 /// How much of a mechanism is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,10 @@ pub struct Settings {
     pub reflection: ReflectionSettings,
     /// Spin detection.
     pub spin: SpinSettings,
+    /// The progress check, where the loop has one.
+    pub progress: Option<ProgressSettings>,
+    /// Todo checkpoints.
+    pub todo: TodoSettings,
 }
 
 /// Settings of perception.
@@ -84,6 +88,34 @@ pub struct SpinSettings {
     pub tier: String,
 }
 
+/// Settings of the progress check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProgressSettings {
+    /// An expression that gives a number.
+    pub metric: String,
+    /// Which way it should move.
+    pub direction: Direction,
+    /// Iterations without a better figure before the loop ends.
+    pub patience: u32,
+}
+
+impl ProgressSettings {
+    /// Whether figures taken by other settings cannot be compared with those of these.
+    #[must_use]
+    pub fn asks_otherwise(&self, other: &Self) -> bool {
+        (&self.metric, self.direction) != (&other.metric, other.direction)
+    }
+}
+
+/// Settings of todo checkpoints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TodoSettings {
+    /// Whether they are on.
+    pub enabled: bool,
+    /// Effective iterations with the same current todo before a checkpoint is shown.
+    pub stale_after: u32,
+}
+
 /// The tier of all mechanisms but verification.
 const HELPER: &str = "helper";
 
@@ -98,6 +130,7 @@ impl Settings {
         let perception = document.perception.as_ref();
         let reflection = document.reflection.as_ref();
         let spin = document.spin.as_ref();
+        let todo = document.todo.as_ref();
         Self {
             perception: PerceptionSettings {
                 mode: Mode::new(allowed.perception, perception.map(|own| own.enabled)),
@@ -121,13 +154,23 @@ impl Settings {
                 max_reviews: spin.and_then(|own| own.max_reviews).unwrap_or(6),
                 tier: tier(spin.and_then(|own| own.tier.as_ref())),
             },
+            progress: document.progress.as_ref().filter(|_| allowed.progress).map(|own| ProgressSettings {
+                metric: own.metric.to_string(),
+                direction: own.direction,
+                patience: own.patience,
+            }),
+            todo: TodoSettings {
+                enabled: allowed.todo && todo.and_then(|own| own.enabled).unwrap_or(false),
+                stale_after: todo.and_then(|own| own.stale_after).unwrap_or(25),
+            },
         }
     }
 
     /// Whether the loop names one of these mechanisms, so that every decision of its iterations is told.
     #[must_use]
     pub fn watched(&self) -> bool {
-        [self.perception.mode, self.reflection.mode, self.spin.mode].contains(&Mode::On)
+        let asking = [self.perception.mode, self.reflection.mode, self.spin.mode];
+        asking.contains(&Mode::On) || self.progress.is_some() || self.todo.enabled
     }
 }
 
@@ -149,6 +192,13 @@ mod tests {
         assert_eq!([some.perception.mode, some.reflection.mode, some.spin.mode], [Mode::On, Mode::Off, Mode::Free]);
         let off = Switches { perception: false, ..all };
         assert_eq!(settings(serde_json::json!({ "perception": { "enabled": true } }), &off).perception.mode, Mode::Off);
+        let both = serde_json::json!({
+            "progress": { "metric": "1", "direction": "up", "patience": 3 }, "todo": { "enabled": true }
+        });
+        let on = settings(both.clone(), &all);
+        assert!(on.watched() && on.progress.is_some() && on.todo.enabled);
+        let off = settings(both, &Switches { progress: false, todo: false, ..all });
+        assert!(!off.watched() && off.progress.is_none() && !off.todo.enabled);
     }
 
     /// The defaults that the doc comments of the document types give to authors, in the order of the fields.
@@ -171,6 +221,8 @@ mod tests {
             ("Spin", "confidence", spin.confidence.to_string()),
             ("Spin", "max_reviews", spin.max_reviews.to_string()),
             ("Spin", "tier", code(&spin.tier)),
+            ("Todo", "enabled", settings.todo.enabled.to_string()),
+            ("Todo", "stale_after", settings.todo.stale_after.to_string()),
         ];
         let schema = serde_json::to_value(schemars::schema_for!(Mechanisms)).unwrap();
         for (kind, field, value) in given {

@@ -50,6 +50,21 @@ pub(super) fn told(event: &Event) -> Option<Told> {
             let grounds = numbers(grounds);
             Told::Line(Look::Warning, format!("  ! {what}: {action} x {} ({grounds}): {reason}", state.count))
         }
+        Event::Progress { state, ends, grounds, .. } => {
+            let line = format!(
+                "progress: {} ({})",
+                state.figure.map_or("no figure".to_owned(), |f| f.to_string()),
+                numbers(grounds)
+            );
+            if *ends { Told::Line(Look::Warning, format!("  ! no {line}")) } else { Told::Detail(format!("  {line}")) }
+        }
+        Event::TodoCheckpoint { state, grounds } => {
+            let what = match state.action.as_str() {
+                "" => format!("todo {} lasts", one_line(&state.current, 60)),
+                action => format!("{} is held back", one_line(action, 60)),
+            };
+            Told::Line(Look::Dim, format!("  todo checkpoint: {what} ({})", numbers(grounds)))
+        }
         _ => return None,
     })
 }

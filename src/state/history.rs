@@ -4,7 +4,7 @@ use minijinja::Value;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use crate::event::{PerceptionState, ReflectionState, SpinState, Usage};
+use crate::event::{CheckpointState, PerceptionState, ProgressState, ReflectionState, SpinState, Usage};
 
 /// One action that was taken.
 #[derive(Debug, Clone, Serialize)]
@@ -36,6 +36,10 @@ pub struct Seen {
     pub spin: Value,
     /// `verification`.
     pub verification: Value,
+    /// `progress`.
+    pub progress: Value,
+    /// `checkpoint`.
+    pub checkpoint: Value,
 }
 
 impl Default for Seen {
@@ -46,6 +50,8 @@ impl Default for Seen {
             reflection: Value::from(Serde(ReflectionState::default())),
             spin: Value::from(Serde(SpinState::default())),
             verification: Value::from(()),
+            progress: Value::from(Serde(ProgressState::default())),
+            checkpoint: Value::from(Serde(CheckpointState::default())),
         }
     }
 }

@@ -51,7 +51,7 @@ pub struct Scope {
 const NOT_YET: [&str; 2] = ["skills", "capabilities"];
 
 /// Every name that a scope may answer to, beside a frame's own.
-pub const BASE_NAMES: [&str; 18] = [
+pub const BASE_NAMES: [&str; 20] = [
     "input",
     "state",
     "feedback",
@@ -70,6 +70,8 @@ pub const BASE_NAMES: [&str; 18] = [
     "reflection",
     "spin",
     "verification",
+    "progress",
+    "checkpoint",
 ];
 
 impl Scope {
@@ -111,6 +113,8 @@ impl Scope {
             "reflection" => self.state(|s| s.seen.reflection.clone()),
             "spin" => self.state(|s| s.seen.spin.clone()),
             "verification" => self.state(|s| s.seen.verification.clone()),
+            "progress" => self.state(|s| s.seen.progress.clone()),
+            "checkpoint" => self.state(|s| s.seen.checkpoint.clone()),
             _ if NOT_YET.contains(&name) => Value::from(()),
             _ => return None,
         };

@@ -125,6 +125,18 @@ pub const NAMES: &[Name] = &[
         "What spin detection found: `is_spinning`, `reason`, `family`, `action`, `count`, `warnings`, `suggestions`, `next_actions`.",
     ),
     name("verification", "map", Where::Later, "The last verdict."),
+    name(
+        "progress",
+        "map",
+        Where::Loop,
+        "How the figure of `mechanisms.progress` moves: `figure`, `best`, `stalled` (figures in a row that were no better).",
+    ),
+    name(
+        "checkpoint",
+        "map",
+        Where::Loop,
+        "The todo checkpoint of this turn: `rule` (`finish`, `stale`, or empty when there is none), `action`, `current`, `open`, `iterations`.",
+    ),
     name("skills", "list", Where::Later, "The skills that are loaded."),
     name("capabilities", "map", Where::Later, "The capabilities that were found."),
 ];

@@ -9,7 +9,7 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     match subject {
         Subject::Loop(_) | Subject::Preset(_) => {
             let mechanisms = document.get("mechanisms");
-            report(cx, subject, mechanisms, &["verification", "progress", "todo"]);
+            report(cx, subject, mechanisms, &["verification"]);
         }
         Subject::Workspace(_) => report(cx, subject, Some(document), &["mcp", "store"]),
         Subject::Tool(_) | Subject::Forge(_) => {}

@@ -10,6 +10,7 @@ mod ending;
 mod flow;
 mod frozen;
 mod in_force;
+mod language;
 mod limits;
 mod loop_cycle;
 mod models;
@@ -50,6 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "flow", run: flow::check },
     Rule { name: "frozen", run: frozen::check },
     Rule { name: "in_force", run: in_force::check },
+    Rule { name: "language", run: language::check },
     Rule { name: "limits", run: limits::check },
     Rule { name: "loop_cycle", run: loop_cycle::check },
     Rule { name: "models", run: models::check },

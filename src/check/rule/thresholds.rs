@@ -11,6 +11,10 @@ use crate::syntax::Node;
 /// Iterations of one action that raise a suspicion, and warnings, where nothing is written.
 const SAME_ACTION: u32 = 3;
 const MAX_WARNINGS: u32 = 2;
+/// Equal calls, one an iteration, that the quickest of the patterns needs where nothing is written.
+const EQUAL_ERRORS: u32 = 3;
+/// Iterations with the same todo where nothing is written.
+const STALE_AFTER: u32 = 25;
 /// The shortest and the longest time between perceptions where nothing is written.
 const MIN_INTERVAL: Duration = Duration::secs(30);
 const MAX_INTERVAL: Duration = Duration::secs(300);
@@ -60,12 +64,20 @@ fn iterations(cx: &mut Cx<'_>, document: &Written<'_>, limits: &Limits, mechanis
     };
     if let Some(spin) = mechanisms.spin.as_ref().filter(|spin| spin.enabled != Some(false)) {
         let same = spin.same_action.unwrap_or(SAME_ACTION);
-        let warnings = spin.max_warnings.unwrap_or(MAX_WARNINGS);
         beyond(
-            &[&["mechanisms", "spin", "max_warnings"], &["mechanisms", "spin", "same_action"]],
-            same.saturating_mul(warnings),
-            format!("spin ends the loop at warning {warnings}, each after {same} equal actions"),
-            "lower `max_warnings` or `same_action`, or raise `max_iterations`",
+            &[&["mechanisms", "spin", "same_action"]],
+            same,
+            format!("spin is suspected after {same} actions of one type"),
+            "lower `same_action`, or raise `max_iterations`",
+        );
+        // The first warning comes with the last of these repetitions, and the end with the first after all warnings.
+        let (first, warnings) = (same.min(EQUAL_ERRORS), spin.max_warnings.unwrap_or(MAX_WARNINGS));
+        let end = first.saturating_add(warnings);
+        beyond(
+            &[&["mechanisms", "spin", "max_warnings"]],
+            end,
+            format!("spin ends the loop in iteration {end} at the earliest, after {warnings} warnings"),
+            "lower `max_warnings`, or raise `max_iterations`",
         );
     }
     if let Some(gate) = mechanisms.verification.as_ref().filter(|gate| gate.enabled != Some(false)) {
@@ -110,7 +122,7 @@ fn iterations(cx: &mut Cx<'_>, document: &Written<'_>, limits: &Limits, mechanis
         );
     }
     if let Some(todo) = mechanisms.todo.as_ref().filter(|todo| todo.enabled == Some(true)) {
-        let stale = todo.stale_after.unwrap_or(1);
+        let stale = todo.stale_after.unwrap_or(STALE_AFTER);
         beyond(
             &[&["mechanisms", "todo", "stale_after"]],
             stale.saturating_add(1),

@@ -86,6 +86,54 @@ codes! {
     /// ```
     UNKNOWN_FORGE = "unknown-forge", Error;
 
+    /// A language without prompts.
+    ///
+    /// The prompts of the mechanisms are shipped in English (`en`) and Chinese (`zh`).
+    /// A workspace adds a language with files `prompts/mechanisms/LANGUAGE/NAME.md.j2`.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// language: zh-CN
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// language: zh
+    /// ```
+    UNKNOWN_LANGUAGE = "unknown-language", Error;
+
+    /// A prompt that a workspace's own language lacks.
+    ///
+    /// The folder of the language holds some of the mechanisms' prompts.
+    /// The others are used in English, so that a model gets both languages.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// language: de
+    /// ```
+    ///
+    /// ```jinja prompts/mechanisms/de/section.md.j2
+    /// {{ perception.summary }}
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// language: en
+    /// ```
+    UNTRANSLATED_PROMPT = "untranslated-prompt", Info;
+
     /// A loop that does not exist.
     ///
     /// No loop document of this name lies in the folders under `paths.loops`, and none is shipped.

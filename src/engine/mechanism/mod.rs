@@ -6,12 +6,14 @@
 mod chant;
 mod look;
 mod perceive;
+mod progress;
 mod prompts;
 mod reflect;
 mod spin;
+mod todo;
 
 pub(super) use chant::ChantWatch;
-pub(super) use prompts::{Prompts, section_path};
+pub(super) use prompts::{Prompts, prompt_path};
 
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +33,7 @@ use super::turn::Chosen;
 use crate::document::{Level, StreamTo};
 use crate::event::{CallPurpose, Decision, Event, MechanismName, PerceptionTrigger};
 use crate::mechanism::spin::{Detector, Record};
-use crate::mechanism::{Mode, Moment, Perception, Verdict, Watch};
+use crate::mechanism::{Checkpoints, Mode, Moment, Perception, Progress, ProgressSettings, Verdict, Watch};
 use crate::prompt::Trust;
 use crate::state::{Frame, Scope, lock};
 use crate::verb::{Phase, StepFailure};
@@ -59,6 +61,9 @@ struct MechanismMemory {
     rejected: Vec<Record>,
     /// Reflections that asked a model.
     reflections: u32,
+    /// How the figure moves, with the settings by which it is taken.
+    metric: Option<(ProgressSettings, Progress)>,
+    todos: Checkpoints,
     /// What a `reflect` step set for the action that is being done.
     wished: Option<Wish>,
     /// The decisions of this iteration.
@@ -96,13 +101,13 @@ impl LoopRun {
     /// The mechanisms look at the action that was just done, each with its own throttle.
     pub(super) async fn observe(&mut self, chosen: &Chosen, handled: &Handled) -> Option<End> {
         let core = &self.core;
+        core.watch_todos(handled);
         let spin = core.watch_for_spin(chosen, handled).await;
         if spin.end.is_none() {
-            core.reflect_on_action(chosen, spin.begins).await;
+            core.reflect_on_action(chosen, handled, spin.begins).await;
             let trigger = if spin.begins { PerceptionTrigger::SpinDetected } else { PerceptionTrigger::PostAction };
             core.perceive(trigger, None, Phase::WORK).await;
         }
-        core.tell_decisions();
         spin.end
     }
 }
@@ -144,7 +149,7 @@ impl LoopCore {
     }
 
     /// Tells the decisions of this iteration, where the loop names a mechanism at all.
-    fn tell_decisions(&self) {
+    pub(super) fn tell_decisions(&self) {
         let decisions = std::mem::take(&mut self.mechanism_memory().decisions);
         if self.program.mechanisms.watched() && !decisions.is_empty() {
             self.events.emit(Event::Mechanisms { iteration: self.state().iteration, decisions });

@@ -2,7 +2,7 @@
 
 use crate::document::{Level, LoopDoc, TextSource};
 use crate::engine::sections::{Source, file_source, inline};
-use crate::load::{Library, Loaded};
+use crate::load::{Library, Loaded, SHIPPED_LANGUAGES, mechanism_prompt};
 
 /// The mechanisms' prompts of one loop.
 pub(in crate::engine) struct Prompts {
@@ -16,17 +16,13 @@ pub(in crate::engine) struct Prompts {
     levels: Vec<(Level, Source)>,
 }
 
-/// The file of a mechanism's prompt in a loop's language.
-fn path(library: &Library, doc: &LoopDoc, name: &str) -> String {
-    match doc.language.as_deref().or(library.workspace.doc.language.as_deref()) {
-        Some("zh") => format!("prompts/mechanisms/zh/{name}.md.j2"),
-        _ => format!("prompts/mechanisms/{name}.md.j2"),
-    }
-}
-
-/// The file of the section REFLECTION, which carries the mechanisms' findings into the next prompt.
-pub(in crate::engine) fn section_path(library: &Library, doc: &LoopDoc) -> String {
-    path(library, doc, "section")
+/// The file of a mechanism's prompt in a loop's language, or in English where it has none.
+pub(in crate::engine) fn prompt_path(library: &Library, loaded: &Loaded<LoopDoc>, name: &str) -> String {
+    let (doc, folder) = (&loaded.doc, &loaded.folder);
+    let language = doc.language.as_deref().or(library.workspace.doc.language.as_deref());
+    language
+        .and_then(|language| library.files.translation(language, name, folder))
+        .unwrap_or_else(|| mechanism_prompt(SHIPPED_LANGUAGES[0], name))
 }
 
 impl Prompts {
@@ -36,7 +32,7 @@ impl Prompts {
     /// A file that is not there.
     pub(in crate::engine) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Self, String> {
         let doc = &loaded.doc;
-        let file = |name: &str| file_source(library, &path(library, doc, name), &loaded.folder);
+        let file = |name: &str| file_source(library, &prompt_path(library, loaded, name), &loaded.folder);
         let text = |own: &TextSource| match own {
             TextSource::Inline(text) => Ok(inline(text)),
             TextSource::File(path) => file_source(library, path, &loaded.folder),

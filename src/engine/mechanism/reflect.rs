@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Ask, Wish};
 use crate::document::{Level, StreamTo};
+use crate::engine::act::Handled;
 use crate::engine::core::LoopCore;
 use crate::engine::live::THOUGHT_NODE;
 use crate::engine::program::ActionKind;
@@ -36,15 +37,15 @@ struct Assessment {
 
 impl LoopCore {
     /// Reflects on the action of this iteration, at the level that its circumstances ask for.
-    pub(super) async fn reflect_on_action(&self, chosen: &Chosen, spin: bool) {
-        let failed = self.state().history.last().is_some_and(|record| !record.ok);
+    pub(super) async fn reflect_on_action(&self, chosen: &Chosen, handled: &Handled, spin: bool) {
         let (wish, calls) = {
             let mut memory = self.mechanism_memory();
             (memory.wished.take(), memory.reflections)
         };
         let now = Circumstances {
             set: wish.as_ref().map(|wish| wish.level),
-            failed,
+            held: handled.held,
+            failed: !handled.ok,
             spin,
             key: chosen.action.key,
             builtin: matches!(chosen.action.kind, ActionKind::Builtin(_)),
