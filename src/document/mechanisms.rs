@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use super::spin::Spin;
 use super::value::{Duration, TextSource};
-use crate::syntax::{Raw, Spanned};
+use super::verification::Verification;
+use crate::syntax::Spanned;
 
 /// The mechanisms of a loop.
 ///
@@ -108,54 +109,6 @@ pub struct Reflection {
     /// What the model is told at a level, in place of the file `prompts/mechanisms/reflection.md.j2`: level → text, or
     /// `{ file: path }`.
     pub levels: IndexMap<Level, TextSource>,
-}
-
-/// Who judges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Judge {
-    /// A model.
-    Model,
-    /// The declared checks.
-    Checks,
-    /// Checks first, then a model.
-    Both,
-}
-
-/// Settings of the verification gate.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Verification {
-    /// Off switch. Default: true.
-    pub enabled: Option<bool>,
-    /// Iterations between verifications. Default: 2.
-    #[schemars(range(min = 1))]
-    pub every: Option<u32>,
-    /// The longest age of a verdict. Default: 30s.
-    pub max_age: Option<Duration>,
-    /// A change of the prompt by this many tokens asks for one. Default: 500.
-    pub min_prompt_delta: Option<u32>,
-    /// Time without activity after which one is forced. Default: 2m.
-    pub watchdog: Option<Duration>,
-    /// The first iteration that may be verified.
-    pub min_iteration: Option<u32>,
-    /// The shortest time between verifications that the prompt's growth asks for.
-    pub cooldown: Option<Duration>,
-    /// Tokens of the prompt after which one is always made.
-    pub hard_tokens: Option<u32>,
-    /// The confidence from which a model's verdict counts, 0 to 1.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub threshold: Option<f64>,
-    /// The model tier. Default: `main`.
-    pub tier: Option<Spanned<String>>,
-    /// Who judges: `model`, `checks` or `both`.
-    pub judge: Option<Judge>,
-    /// Commands or expressions that decide.
-    pub checks: Option<Vec<Raw>>,
-    /// Failed verifications after which the loop ends with `unverified`.
-    pub max_failures: Option<u32>,
-    /// Files that the loop may not edit, since they judge it.
-    pub protect: Option<Vec<String>>,
 }
 
 /// Which way a figure should move.

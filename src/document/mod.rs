@@ -13,18 +13,21 @@ mod section;
 mod spin;
 mod step;
 mod value;
+mod verification;
 mod workspace;
 
 pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag};
 pub use builtin::{BUILTIN_TOOLS, BUILTINS, builtin};
 pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
 pub use loop_doc::{Allow, Limits, LoopDoc, ModelChoice, Overflow, OverflowStep, StateVar};
-pub use mechanisms::{Direction, Judge, Level, Mechanisms, Switches};
+pub use mechanisms::{Direction, Level, Mechanisms, Switches};
 pub use params::Params;
 pub use section::{Tier, Trust};
 pub use spin::{Spin, SpinClass};
 pub use step::{OnError, STEP_KEYS, Step, StepKeys, Then};
 pub use value::{Duration, Templated, TextSource, is_template};
+#[allow(unused_imports, reason = "used by the engine in the next change")]
+pub use verification::{Check, CheckKind, Feedback, FeedbackEnd, Filter, Judge, Verification};
 pub use workspace::{CheckLevel, Decision, PolicyRule, PresetDoc, WorkspaceDoc};
 
 /// The kinds of document.

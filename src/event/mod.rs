@@ -10,6 +10,7 @@ mod reload;
 mod secrets;
 mod stream;
 mod types;
+mod verification;
 
 pub use mechanism::*;
 pub use reason::ExitReason;
@@ -17,3 +18,4 @@ pub use reload::{ReloadFinding, ReloadStatus};
 pub use secrets::Secrets;
 pub use stream::{EventStream, Subscriber};
 pub use types::*;
+pub use verification::*;

@@ -10,6 +10,7 @@ use super::mechanism::{
 };
 use super::reason::ExitReason;
 use super::reload::{ReloadFinding, ReloadStatus};
+use super::verification::{VerificationConsequence, VerificationOutcome, VerificationState, VerificationTrigger};
 
 /// The version of the event format: raised when a field changes its meaning or goes away.
 pub const EVENT_VERSION: u32 = 1;
@@ -483,6 +484,34 @@ pub enum Event {
         grounds: Grounds,
         /// What the checkpoint says.
         state: CheckpointState,
+    },
+    /// It was looked whether the goal is reached, or somebody asked for that in vain.
+    Verification {
+        /// What asked for it.
+        trigger: VerificationTrigger,
+        /// The words of whoever asked.
+        reason: Option<String>,
+        /// Why it was made now, or why not.
+        grounds: Grounds,
+        /// What it came to; `none` when none was made.
+        outcome: VerificationOutcome,
+        /// What is known now.
+        state: VerificationState,
+        /// What follows.
+        consequence: VerificationConsequence,
+        /// Why that follows, with the numbers.
+        because: Grounds,
+        /// Files that judge the loop and were not as they had been: what was put back, or put aside.
+        restored: Vec<String>,
+        /// Why the judge gave no verdict.
+        error: Option<String>,
+    },
+    /// The verification gate found that the loop brought a file.
+    FilePinned {
+        /// Its path, relative to the workspace.
+        path: String,
+        /// Its size.
+        bytes: u64,
     },
     /// A sub-loop takes over.
     FocusOn {

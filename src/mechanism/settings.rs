@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::verification::VerificationSettings;
 use crate::document::{Direction, Level, Mechanisms, Switches};
 
 /// How much of a mechanism is on.
@@ -16,7 +17,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    fn new(allowed: bool, named: Option<Option<bool>>) -> Self {
+    pub(super) fn new(allowed: bool, named: Option<Option<bool>>) -> Self {
         match named {
             _ if !allowed => Self::Off,
             Some(Some(false)) => Self::Off,
@@ -39,6 +40,8 @@ pub struct Settings {
     pub progress: Option<ProgressSettings>,
     /// Todo checkpoints.
     pub todo: TodoSettings,
+    /// The verification gate.
+    pub verification: VerificationSettings,
 }
 
 /// Settings of perception.
@@ -119,7 +122,7 @@ pub struct TodoSettings {
 /// The tier of all mechanisms but verification.
 const HELPER: &str = "helper";
 
-fn tier(named: Option<impl ToString>) -> String {
+pub(super) fn tier(named: Option<impl ToString>) -> String {
     named.map_or_else(|| HELPER.to_owned(), |tier| tier.to_string())
 }
 
@@ -163,13 +166,14 @@ impl Settings {
                 enabled: allowed.todo && todo.and_then(|own| own.enabled).unwrap_or(false),
                 stale_after: todo.and_then(|own| own.stale_after).unwrap_or(25),
             },
+            verification: VerificationSettings::new(document.verification.as_ref(), allowed.verification),
         }
     }
 
     /// Whether the loop names one of these mechanisms, so that every decision of its iterations is told.
     #[must_use]
     pub fn watched(&self) -> bool {
-        let asking = [self.perception.mode, self.reflection.mode, self.spin.mode];
+        let asking = [self.perception.mode, self.reflection.mode, self.spin.mode, self.verification.mode];
         asking.contains(&Mode::On) || self.progress.is_some() || self.todo.enabled
     }
 }
@@ -208,6 +212,7 @@ mod tests {
         let span = |time: Duration| crate::document::Duration(time).to_string();
         let code = |text: &str| format!("`{text}`");
         let (perception, reflection, spin) = (&settings.perception, &settings.reflection, &settings.spin);
+        let gate = &settings.verification;
         let given = [
             ("Perception", "every", perception.every.to_string()),
             ("Perception", "min_interval", span(perception.min_interval)),
@@ -223,6 +228,14 @@ mod tests {
             ("Spin", "tier", code(&spin.tier)),
             ("Todo", "enabled", settings.todo.enabled.to_string()),
             ("Todo", "stale_after", settings.todo.stale_after.to_string()),
+            ("Verification", "every", gate.every.to_string()),
+            ("Verification", "max_age", span(gate.max_age)),
+            ("Verification", "min_prompt_delta", gate.min_prompt_delta.to_string()),
+            ("Verification", "watchdog", span(gate.watchdog)),
+            ("Verification", "min_iteration", gate.min_iteration.to_string()),
+            ("Verification", "max_verifications", gate.max_verifications.to_string()),
+            ("Verification", "max_refusals", gate.max_refusals.to_string()),
+            ("Verification", "tier", code(&gate.tier)),
         ];
         let schema = serde_json::to_value(schemars::schema_for!(Mechanisms)).unwrap();
         for (kind, field, value) in given {

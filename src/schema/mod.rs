@@ -92,6 +92,9 @@ fn of_document<T: schemars::JsonSchema>(mut generator: SchemaGenerator) -> Json 
     if generator.definitions().contains_key("Step") {
         add_verbs(&mut generator);
     }
+    if generator.definitions().contains_key("Check") {
+        add_check_arguments(&mut generator);
+    }
     if generator.definitions().contains_key("Model") || generator.definitions().contains_key("ModelChoice") {
         add_providers(&mut generator);
     }
@@ -120,6 +123,19 @@ fn add_verbs(generator: &mut SchemaGenerator) {
     step["additionalProperties"] = json!(false);
     step["description"] = json!("One step of a handler or a hook: one verb, and the keys that every step may have.");
     step["oneOf"] = Json::Array(one_of);
+}
+
+/// A check that runs a program takes the arguments of the step `run`.
+fn add_check_arguments(generator: &mut SchemaGenerator) {
+    let Some(verb) = crate::verb::find("run") else { return };
+    let arguments = verb.schema(generator).to_value();
+    if let Some(run) =
+        generator.definitions_mut().get_mut("Check").and_then(|check| check.pointer_mut("/properties/run"))
+    {
+        let description = run.get("description").cloned().unwrap_or_default();
+        *run = arguments;
+        run["description"] = description;
+    }
 }
 
 /// A model is the settings of one provider.
