@@ -10,7 +10,9 @@ mod ignore;
 mod json_schema;
 mod logic;
 mod names;
+mod origin;
 mod places;
+mod results;
 mod rule;
 mod scope;
 mod severity;
@@ -20,6 +22,7 @@ mod targets;
 mod template;
 mod template_text;
 mod text;
+mod values;
 mod writes;
 
 #[cfg(test)]

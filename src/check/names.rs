@@ -23,7 +23,9 @@ pub(super) fn shape_of(name: &str) -> Shape {
         "reason" => Shape::Words(ExitReason::ALL.map(|reason| reason.name().to_owned()).to_vec()),
         "index" => Shape::Scalar("an integer"),
         "last_iteration" => Shape::Scalar("a boolean"),
-        "feedback" | "timeline" | "history" | "todo" | "tools" | "skills" | "actions" => Shape::list(),
+        "feedback" => Shape::List(Box::new(text)),
+        "timeline" | "history" | "todo" | "tools" | "actions" => Shape::List(Box::new(elements_of(name))),
+        "skills" => Shape::list(),
         "perception" => Shape::of_value(&seen(crate::event::PerceptionState::default())),
         // What a `reflect` step hands over may be anything.
         "reflection" => Shape::of_value(&seen(crate::event::ReflectionState::default())),
@@ -45,6 +47,32 @@ pub(super) fn shape_of(name: &str) -> Shape {
                 ("model_calls", number.clone()),
                 ("tool_calls", number),
             ])
+        }
+        _ => Shape::Any,
+    }
+}
+
+/// What is known of the elements of a list.
+pub(super) fn elements_of(name: &str) -> Shape {
+    let text = Shape::Scalar("a string");
+    match name {
+        "history" => Shape::map([
+            ("iteration", Shape::Scalar("a number")),
+            ("action", text),
+            ("identifier", Shape::Any),
+            ("params", Shape::Any),
+            ("ok", Shape::Scalar("a boolean")),
+            ("result", Shape::Any),
+            ("error", Shape::Any),
+        ]),
+        "timeline" => Shape::map([("kind", text), ("content", Shape::Any)]),
+        "todo" => {
+            let status = ["open", "current", "done"].map(str::to_owned).to_vec();
+            Shape::map([("id", text.clone()), ("text", text), ("status", Shape::Words(status))])
+        }
+        "tools" => Shape::map([("name", text.clone()), ("description", text)]),
+        "actions" => {
+            Shape::map([("name", text.clone()), ("description", text), ("params", Shape::Any), ("tags", Shape::Any)])
         }
         _ => Shape::Any,
     }

@@ -6,7 +6,7 @@ use super::names::{FOR_LOOP, shape_of};
 use super::shape::Shape;
 use crate::diag::{did_you_mean, list_words};
 use crate::document::{LoopDoc, Params, ToolDoc, WorkspaceDoc};
-use crate::template::walk::FOR_LOOP as FOR_LOOP_ROOT;
+use crate::template::walk::{FOR_LOOP as FOR_LOOP_ROOT, Part, VariableUse, walk_expr};
 use crate::template::{NAMES, Where, catalogued};
 
 /// The names that are visible somewhere.
@@ -15,10 +15,20 @@ pub(super) struct Scope {
     names: IndexMap<String, Shape>,
     /// Ids of steps that run later in the same list: they get words of their own.
     pub(super) later_steps: Vec<String>,
-    /// Attributes that need not be there: the name, the attribute, and why.
-    maybe: Vec<(&'static str, String, Maybe)>,
+    /// Attributes that need not be there.
+    maybe: Vec<Uncertain>,
     /// A condition stands around the place, which may be about what need not be there.
     pub(super) guarded: bool,
+}
+
+/// An attribute that need not be there.
+#[derive(Debug, Clone)]
+struct Uncertain {
+    root: &'static str,
+    attribute: String,
+    why: Maybe,
+    /// The variables that decide it, where a condition does.
+    depends: Vec<String>,
 }
 
 /// Why an attribute need not be there.
@@ -110,7 +120,34 @@ impl Scope {
 
     /// Notes that an attribute need not be there.
     pub(super) fn maybe(&mut self, name: &'static str, attribute: &str, why: Maybe) {
-        self.maybe.push((name, attribute.to_owned(), why));
+        self.maybe.push(Uncertain { root: name, attribute: attribute.to_owned(), why, depends: Vec::new() });
+    }
+
+    /// Notes that a step need not have run; its condition may say why.
+    pub(super) fn maybe_step(&mut self, id: &str, when: Option<&str>) {
+        let depends =
+            when.and_then(|when| walk_expr(when).ok()).map(|walk| dotted(&walk.variables)).unwrap_or_default();
+        self.maybe.push(Uncertain { root: "steps", attribute: id.to_owned(), why: Maybe::Step, depends });
+    }
+
+    /// Notes what exists from here on, since a condition holds (or does not hold, as `truth` says).
+    pub(super) fn learn(&mut self, condition: &str, truth: bool) {
+        let Ok(walk) = walk_expr(condition) else { return };
+        let names = |path: &Vec<Part>| path.iter().map(|part| part.name.clone()).collect::<Option<Vec<_>>>();
+        let certain: Vec<Vec<String>> = walk.certain[usize::from(!truth)].iter().filter_map(names).collect();
+        let exists = |one: &Uncertain| {
+            certain
+                .iter()
+                .any(|path| matches!(path.as_slice(), [root, name, ..] if root == one.root && *name == one.attribute))
+        };
+        self.maybe.retain(|one| !exists(one));
+    }
+
+    /// Notes that the list ends early under a condition: what depends on the same values is taken to be there after it.
+    pub(super) fn ended_under(&mut self, condition: &str) {
+        self.learn(condition, false);
+        let decided = walk_expr(condition).map(|walk| dotted(&walk.variables)).unwrap_or_default();
+        self.maybe.retain(|one| !one.depends.iter().any(|name| decided.contains(name)));
     }
 
     /// Notes the parameters that a caller may leave out.
@@ -127,13 +164,23 @@ impl Scope {
 
     /// Why an attribute need not be there, where no condition around the place may be about that.
     pub(super) fn why_maybe(&self, name: &str, attribute: &str) -> Option<Maybe> {
-        let found = self.maybe.iter().find(|(root, key, _)| *root == name && key == attribute);
-        found.filter(|_| !self.guarded).map(|(_, _, why)| *why)
+        let found = self.maybe.iter().find(|one| one.root == name && one.attribute == attribute);
+        found.filter(|_| !self.guarded).map(|one| one.why)
     }
 
     /// Every name that is visible, with what is known of it.
     pub(super) fn all(&self) -> impl Iterator<Item = (&str, &Shape)> {
         self.names.iter().map(|(name, shape)| (name.as_str(), shape))
+    }
+
+    /// What is known of the value that a path names; none where it names nothing.
+    pub(super) fn at(&self, path: &[Part]) -> Option<Shape> {
+        let root = self.get(path.first()?.name.as_deref()?)?;
+        let value = path.iter().skip(1).try_fold(root, |shape, part| match &part.name {
+            Some(name) => shape.attribute(name).ok(),
+            None => Some(shape.element()),
+        });
+        value.cloned()
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Shape> {
@@ -150,6 +197,15 @@ impl Scope {
             None => format!("the names here are {}", list_words(self.names.keys())),
         }
     }
+}
+
+/// Paths as they are written, as far as their parts have names.
+fn dotted(variables: &[VariableUse]) -> Vec<String> {
+    let name = |used: &VariableUse| {
+        let names: Vec<&str> = used.path.iter().map_while(|part| part.name.as_deref()).collect();
+        names.join(".")
+    };
+    variables.iter().map(name).collect()
 }
 
 /// What is known of `params`.

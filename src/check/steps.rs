@@ -34,6 +34,26 @@ impl<'a> StepView<'a> {
         self.key("on_error").filter(|node| matches!(node.value, Value::Seq(_)))
     }
 
+    /// Whether a failure of this step ends the list: without `on_error`, or when that always ends it.
+    pub(super) fn ends_on_failure(self) -> bool {
+        match self.key("on_error") {
+            None => true,
+            Some(node) if node.as_str() == Some("fail") => true,
+            Some(node) => Self::list(Some(node)).any(Self::always_ends),
+        }
+    }
+
+    /// Whether the list ends here whenever it gets here.
+    pub(super) fn always_ends(self) -> bool {
+        self.key("when").is_none() && self.ends_if_reached()
+    }
+
+    /// Whether the list ends here when the step's condition holds.
+    pub(super) fn ends_if_reached(self) -> bool {
+        let ends = matches!(self.then(), Some(("exit" | "fail" | "done", _)));
+        ends && self.key("for_each").is_none() && self.ends_on_failure()
+    }
+
     /// The word under `then`, if the step has one.
     pub(super) fn then(self) -> Option<(&'a str, Span)> {
         let node = self.key("then")?;

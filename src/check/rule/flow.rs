@@ -32,10 +32,8 @@ fn unreachable(cx: &mut Cx<'_>, list: &Node) {
             }
             return cx.push(finding);
         }
-        let ends = matches!(step.then(), Some(("exit" | "fail" | "done", _)));
         // `on_error: continue` and steps go on after a failure, but the `then` of a failed step does not count either.
-        let may_fail = step.key("on_error").is_some_and(|node| node.as_str() != Some("fail"));
-        if ends && step.key("when").is_none() && step.key("for_each").is_none() && !may_fail {
+        if step.always_ends() {
             end = Some(step);
         }
         if let Some(inner) = step.on_error() {

@@ -19,6 +19,7 @@ mod offered;
 mod param_clash;
 mod policy;
 mod references;
+mod script;
 pub(super) mod secrets;
 mod sections;
 mod state;
@@ -60,6 +61,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "param_clash", run: param_clash::check },
     Rule { name: "policy", run: policy::check },
     Rule { name: "references", run: references::check },
+    Rule { name: "script", run: script::check },
     Rule { name: "secrets", run: secrets::check },
     Rule { name: "sections", run: sections::check },
     Rule { name: "severity", run: crate::check::severity::check },

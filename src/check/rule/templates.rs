@@ -2,6 +2,7 @@
 
 use crate::check::context::{Cx, StateReads, Subject};
 use crate::check::names::shape_of;
+use crate::check::results::{either, of_step};
 use crate::check::scope::{Maybe, Scope, params};
 use crate::check::shape::Shape;
 use crate::check::steps::StepView;
@@ -10,6 +11,7 @@ use crate::check::text::Text;
 use crate::document::LoopDoc;
 use crate::load::Loaded;
 use crate::syntax::{Node, Value};
+use crate::template::walk::walk_expr;
 
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     match subject {
@@ -93,6 +95,10 @@ fn action(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, name: &str, node: &Node, ba
     for condition in node.get("verify").into_iter().flat_map(Node::items) {
         expression(cx, condition.get("that"), Purpose::Condition, &scope);
         text(cx, condition.get("message"), &scope);
+        // What follows is reached only when the condition holds.
+        if let Some(that) = condition.get("that").and_then(Node::as_str) {
+            scope.learn(that, true);
+        }
     }
     steps(cx, node.get("do"), scope);
 }
@@ -107,11 +113,13 @@ fn run_list(cx: &mut Cx<'_>, list: Option<&Node>, scope: &mut Scope) {
     for step in StepView::list(list) {
         // Both are decided once, before there is an item.
         expression(cx, step.key("when"), Purpose::Condition, scope);
+        let when = step.key("when").and_then(Node::as_str);
         let mut inner = scope.clone();
         inner.guarded |= step.key("when").is_some();
         expression(cx, step.key("for_each"), Purpose::List, &inner);
-        if step.key("for_each").is_some() {
-            inner = inner.with("item", Shape::Any).with("index", shape_of("index"));
+        if let Some(list) = step.key("for_each") {
+            let item = list.as_str().map_or(Shape::Any, |list| item_of(list, &inner));
+            inner = inner.with("item", item).with("index", shape_of("index"));
         }
         text(cx, step.key("timeout"), &inner);
         for verb in step.verbs() {
@@ -121,31 +129,34 @@ fn run_list(cx: &mut Cx<'_>, list: Option<&Node>, scope: &mut Scope) {
             let mut handling = scope.clone().with("error", shape_of("error"));
             handling.guarded |= step.key("when").is_some();
             run_list(cx, Some(handler), &mut handling);
-            for id in StepView::list(Some(handler)).filter_map(StepView::id) {
-                scope.step_ran(Some(id), Shape::Any);
-                scope.maybe("steps", id, Maybe::Step);
+            for inner in StepView::list(Some(handler)) {
+                scope.step_ran(inner.id(), of_step(cx.library, inner));
+                if let Some(id) = inner.id() {
+                    scope.maybe("steps", id, Maybe::Step);
+                }
             }
         }
         if step.verbs().next().is_some() {
-            let result = result_of(cx, step);
-            scope.step_ran(step.id(), result);
-            let goes_on = step.key("on_error").is_some_and(|node| node.as_str() != Some("fail"));
-            if let Some(id) = step.id().filter(|_| goes_on || step.key("when").is_some()) {
-                scope.maybe("steps", id, Maybe::Step);
+            // After a step that may not have run, `result` may be that of the step before.
+            let maybe = step.key("when").is_some() || !step.ends_on_failure();
+            let before = scope.get("result").filter(|_| maybe).cloned();
+            let result = of_step(cx.library, step);
+            scope.step_ran(step.id(), result.clone());
+            scope.set("result", either(result, before.as_ref()));
+            if let Some(id) = step.id().filter(|_| maybe) {
+                scope.maybe_step(id, when.filter(|_| step.ends_on_failure()));
             }
+        }
+        if let Some(when) = when.filter(|_| step.ends_if_reached()) {
+            scope.ended_under(when);
         }
     }
 }
 
-/// What is known of a step's result: a forge's is its output.
-fn result_of(cx: &Cx<'_>, step: StepView<'_>) -> Shape {
-    if step.key("for_each").is_some() {
-        return Shape::list();
-    }
-    let forge = step.verbs().find(|verb| &*verb.key == "forge");
-    let name = forge.and_then(|verb| verb.value.as_str().or_else(|| verb.value.get("use")?.as_str()));
-    let forge = name.and_then(|name| cx.library.forges.get(name));
-    forge.map_or(Shape::Any, |forge| Shape::of_schema(&forge.doc.output.schema))
+/// What is known of the elements of a list that an expression gives.
+fn item_of(list: &str, scope: &Scope) -> Shape {
+    let path = walk_expr(list).ok().and_then(|walk| walk.elements);
+    path.and_then(|path| scope.at(&path)).unwrap_or(Shape::Any)
 }
 
 /// Every string of a verb's arguments; keys too, where they are templates.

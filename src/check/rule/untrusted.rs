@@ -1,16 +1,11 @@
 //! Values from outside that choose a program, a host or a file.
 
-use serde_json::Value as Json;
-
 use crate::check::context::{Cx, Subject};
-use crate::check::steps::{Place, each, lists};
-use crate::diag::{Diagnostic, Diagnostics, Severity, codes};
-use crate::document::{BUILTIN_TOOLS, Params, is_template};
-use crate::syntax::{Entry, decode};
+use crate::check::origin::{Origins, carried, walk_steps};
+use crate::diag::{Diagnostic, Severity, codes};
+use crate::document::{BUILTIN_TOOLS, is_template};
+use crate::syntax::{Entry, Node};
 use crate::template::walk::walk;
-
-/// Names whose values people, models, programs or web pages may have written.
-const OUTSIDE: [&str; 7] = ["input", "params", "tags", "result", "steps", "item", "feedback"];
 
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     // The built-in tools are judged by the policy when the model calls them.
@@ -19,53 +14,69 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     {
         return;
     }
-    let document = subject.node();
-    for list in lists(document) {
-        let params = match list.place {
-            Place::Tool => document.get("params"),
-            Place::Action(name) => document.get("actions").and_then(|actions| actions.get(name)?.get("params")),
-            _ => None,
-        };
-        let params =
-            params.and_then(|node| decode::<Params>(node, &mut Diagnostics::new())).map(|params| params.schema);
-        each(list.node, &mut |step| {
-            for verb in step.verbs() {
-                of_verb(cx, verb, params.as_ref());
-            }
-        });
+    let carried = carried(subject);
+    walk_steps(subject, &carried, &mut |step, origins| {
+        for verb in step.verbs() {
+            of_verb(cx, verb, origins);
+        }
+    });
+}
+
+/// What a value would choose.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Program,
+    Host,
+    /// A file or a folder, in words.
+    Place(&'static str, Severity),
+}
+
+fn of_verb(cx: &mut Cx<'_>, verb: &Entry, origins: &Origins<'_>) {
+    let args = &verb.value;
+    let short = |key: &str| if args.as_str().is_some() { Some(args) } else { args.get(key) };
+    // Reading is kept inside the workspace's roots.
+    let (written, read) = (Severity::Warning, Severity::Info);
+    match &*verb.key {
+        "run" => {
+            let argv = args.get("argv").unwrap_or(args);
+            target(cx, argv.items().first().or(Some(argv)), Target::Program, origins);
+            target(cx, args.get("cwd"), Target::Place("the folder that the program runs in", written), origins);
+        }
+        "http" => target(cx, short("url"), Target::Host, origins),
+        "write" => target(cx, short("path"), Target::Place("the file that is written", written), origins),
+        "artifact" => target(cx, args.get("path"), Target::Place("the file that is written", written), origins),
+        "read" => target(cx, short("path"), Target::Place("the file that is read", read), origins),
+        "list" => target(cx, short("path"), Target::Place("the folder that is listed", read), origins),
+        "grep" => target(cx, args.get("path"), Target::Place("where is searched", read), origins),
+        _ => {}
     }
 }
 
-fn of_verb(cx: &mut Cx<'_>, verb: &Entry, params: Option<&Json>) {
-    let args = &verb.value;
-    let path = || if args.as_str().is_some() { Some(args) } else { args.get("path") };
-    let (node, what, severity) = match &*verb.key {
-        "run" => {
-            let argv = args.get("argv").unwrap_or(args);
-            (argv.items().first().or(Some(argv)), "the program", Severity::Warning)
-        }
-        "http" => (if args.as_str().is_some() { Some(args) } else { args.get("url") }, "the host", Severity::Warning),
-        "write" => (path(), "the file that is written", Severity::Warning),
-        // Reading is kept inside the workspace's roots.
-        "read" => (path(), "the file that is read", Severity::Info),
-        _ => return,
-    };
+fn target(cx: &mut Cx<'_>, node: Option<&Node>, target: Target, origins: &Origins<'_>) {
     let Some((node, text)) = node.and_then(|node| Some((node, node.as_str()?))) else { return };
-    let fixed = match &*verb.key {
-        "run" => false,
-        "http" => has_host(text),
-        _ => text.split("{{").next().is_some_and(|start| start.contains('/')),
-    };
-    if fixed || !is_template(text) || restricted(text, params) {
+    if !is_template(text) {
         return;
     }
-    let Some(name) = from_outside(text, &verb.key) else { return };
-    let help = match &*verb.key {
-        "run" => "write the program out, and put the value into an argument",
-        "http" => "write the host out, and put the value into `query`",
-        _ => "put it below a fixed folder, such as `notes/{{ … }}`",
+    let deciding = match target {
+        Target::Host if has_host(text) => return,
+        Target::Host => up_to_first_value(text),
+        Target::Program | Target::Place(..) => text,
     };
-    let message = format!("`{name}` chooses {what}");
+    // A part of a template need not be one.
+    let deciding = if walk(deciding).is_ok() { deciding } else { text };
+    let Some(outside) = origins.first_outside(deciding) else { return };
+    if matches!(target, Target::Place(..)) && is_below_a_folder(before_value(text, outside.at)) {
+        return;
+    }
+    let (what, severity, help) = match target {
+        Target::Program => {
+            ("the program", Severity::Warning, "write the program out, and put the value into an argument")
+        }
+        Target::Host => ("the host", Severity::Warning, "write the host out, and put the value into `query`"),
+        Target::Place(what, severity) => (what, severity, "put it below a fixed folder, such as `notes/{{ … }}`"),
+    };
+    let from = outside.from.map(|from| format!(" (set from `{from}`)")).unwrap_or_default();
+    let message = format!("`{}`{from} chooses {what}", outside.name);
     let finding = Diagnostic::new(severity, codes::UNTRUSTED_TARGET, node.span, message);
     cx.push(finding.help(format!("{help}, or give the parameter an `enum` or a `pattern`")));
 }
@@ -76,30 +87,37 @@ fn has_host(url: &str) -> bool {
     start.split_once("://").is_some_and(|(_, rest)| rest.contains(['/', '?', '#']))
 }
 
-/// The first value from outside that decides: of a URL only up to its path.
-fn from_outside(text: &str, verb: &str) -> Option<String> {
-    let deciding = match text.match_indices("}}").next() {
-        Some((end, _)) if verb != "run" => &text[..end + 2],
-        _ => text,
-    };
-    let walked = walk(deciding).or_else(|_| walk(text)).ok()?;
-    let used = walked.variables.iter().find(|used| OUTSIDE.contains(&used.root()))?;
-    let parts: Vec<&str> = used.path.iter().filter_map(|part| part.name.as_deref()).collect();
-    Some(parts.join("."))
+/// A URL up to the end of its first value, which decides about the host.
+fn up_to_first_value(url: &str) -> &str {
+    url.find("}}").map_or(url, |end| &url[..end + 2])
 }
 
-/// Whether the text is one parameter that may only be one of a few, or has a form.
-fn restricted(text: &str, params: Option<&Json>) -> bool {
-    let Some(start) = text.find("params.") else { return false };
-    let name: String =
-        text[start + "params.".len()..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-    let schema = params.and_then(|schema| schema.get("properties")?.get(&name));
-    schema.is_some_and(|schema| ["enum", "const", "pattern"].iter().any(|key| schema.get(*key).is_some()))
+/// What stands before the braces around a byte of a template.
+fn before_value(text: &str, at: usize) -> &str {
+    let start = text.get(..at).and_then(|before| before.rfind("{{").max(before.rfind("{%")));
+    &text[..start.unwrap_or(0)]
+}
+
+/// Whether what stands before a value names a folder inside the workspace that the value cannot leave by a name alone.
+fn is_below_a_folder(start: &str) -> bool {
+    let Some((folders, _)) = start.rsplit_once('/') else { return false };
+    let mut depth = 0i32;
+    for part in folders.split('/').map(str::trim) {
+        match part {
+            "" | "." => {}
+            ".." => depth -= 1,
+            _ => depth += 1,
+        }
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth > 0
 }
 
 #[cfg(test)]
 mod tests {
-    use super::has_host;
+    use super::{has_host, is_below_a_folder};
 
     #[test]
     fn a_host_is_written_out_up_to_the_path() {
@@ -108,6 +126,16 @@ mod tests {
         }
         for url in ["{{ x }}", "https://{{ x }}/a", "https://a.example.{{ x }}/", "https://a.example{{ x }}"] {
             assert!(!has_host(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_fixed_when_something_of_it_is_left() {
+        for start in ["notes/", "a/b/x-", "./notes/", "a/../b/", "{{ workspace.root }}/"] {
+            assert!(is_below_a_folder(start), "{start}");
+        }
+        for start in ["", "notes-", "./", "../", "a/../", "/", "../../x/"] {
+            assert!(!is_below_a_folder(start), "{start}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a template uses, with the bytes of each use: variables with their attributes, filters, tests, functions, other
 //! templates. Nothing is rendered; this is what checking builds on.
 
+mod lead;
 mod operand;
 mod path;
 mod scope;
@@ -13,6 +14,8 @@ use std::ops::Range;
 
 use minijinja::machinery;
 use minijinja::syntax::SyntaxConfig;
+
+pub use lead::Lead;
 
 use super::{TemplateError, depth};
 
@@ -42,6 +45,14 @@ pub struct Walk {
     pub iterated: Vec<(Operand, Range<usize>)>,
     /// What is known of an expression's value; for a template nothing.
     pub value: Operand,
+    /// The path of an element of an expression's value, when it is a list that a path names.
+    pub elements: Option<Vec<Part>>,
+    /// The paths that exist when an expression is true, and when it is false.
+    pub certain: [Vec<Vec<Part>>; 2],
+    /// How a template's text may begin.
+    pub leads: Vec<Lead>,
+    /// Names that a template defines for those that import it.
+    pub exports: Vec<String>,
 }
 
 /// The kind of a value.
@@ -169,6 +180,8 @@ pub struct IncludeUse {
     pub optional: bool,
     /// Names that the template defines and an included one sees.
     pub locals: Vec<String>,
+    /// Names that `{% from … import %}` takes.
+    pub imported: Vec<NameUse>,
 }
 
 /// What a template uses.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use minijinja::machinery::ast::{self, BinOpKind, CompareOpKind, Expr};
 use serde_json::Value as Json;
 
-use super::path::range;
+use super::path::{range, written};
 use super::visit::Visitor;
 use super::{Comparison, Operand, Relation, Type};
 
@@ -105,8 +105,16 @@ impl Visitor<'_> {
         if matches!((&from, &to), (Operand::Unknown, _) | (_, Operand::Unknown)) {
             return;
         }
-        let ranges = (range(left.span()), range(right.span()));
+        let ranges = (whole_of(left), whole_of(right));
         self.walk.comparisons.push(Comparison { left: from, relation, right: to, ranges, range: whole });
+    }
+}
+
+/// The bytes of an operand. The span of `a.b` in the tree begins at the point.
+fn whole_of(expr: &Expr<'_>) -> Range<usize> {
+    match written(expr).as_deref() {
+        Some([first, .., last]) => first.range.start..range(expr.span()).end.max(last.range.end),
+        _ => range(expr.span()),
     }
 }
 

@@ -110,13 +110,31 @@ impl Scopes {
     }
 }
 
-/// What an expression asks `is defined` of, so that it exists when the expression is true (or false, as `truth` says).
-pub(super) fn defined_if<'e, 's>(expr: &'e ast::Expr<'s>, truth: bool) -> Vec<&'e ast::Expr<'s>> {
+/// What exists for certain.
+pub(super) enum Certain<'e, 's> {
+    /// What the expression names.
+    Value(&'e ast::Expr<'s>),
+    /// This key of what the expression names.
+    Key(&'e ast::Expr<'s>, String),
+}
+
+/// What an expression asks for with `is defined` or `'key' in map`, so that it exists when the expression is true (or
+/// false, as `truth` says).
+pub(super) fn defined_if<'e, 's>(expr: &'e ast::Expr<'s>, truth: bool) -> Vec<Certain<'e, 's>> {
+    let key = |key: &ast::Expr<'s>, map: &'e ast::Expr<'s>| {
+        let key = key.as_const().and_then(|key| key.as_str().map(str::to_string));
+        key.map(|key| Certain::Key(map, key)).into_iter().collect()
+    };
     match expr {
         ast::Expr::Test(test) => match (test.name, truth) {
-            ("defined", true) | ("undefined", false) => vec![&test.expr],
+            ("defined", true) | ("undefined", false) => vec![Certain::Value(&test.expr)],
+            ("in", true) => match test.args.first() {
+                Some(ast::CallArg::Pos(map)) => key(&test.expr, map),
+                _ => Vec::new(),
+            },
             _ => Vec::new(),
         },
+        ast::Expr::BinOp(op) if truth && matches!(op.op, ast::BinOpKind::In) => key(&op.left, &op.right),
         ast::Expr::UnaryOp(op) if matches!(op.op, ast::UnaryOpKind::Not) => defined_if(&op.expr, !truth),
         ast::Expr::BinOp(op) => match (op.op, truth) {
             (ast::BinOpKind::ScAnd, true) | (ast::BinOpKind::ScOr, false) => {

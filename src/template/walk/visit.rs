@@ -2,8 +2,9 @@
 
 use minijinja::machinery::ast::{self, Expr, Stmt};
 
+use super::lead;
 use super::path::{end, name_after, range, written};
-use super::scope::{Scopes, defined_if};
+use super::scope::{Certain, Scopes, defined_if};
 use super::{FOR_LOOP, IncludeKind, IncludeUse, NameUse, Part, VariableUse, Walk};
 
 /// Filters whose result has the same kind of elements as their input.
@@ -12,6 +13,8 @@ const KEEP_ELEMENTS: &[&str] = &["list", "reject", "rejectattr", "reverse", "sel
 pub(super) fn template(source: &str, parsed: &Stmt<'_>) -> Walk {
     let mut visitor = Visitor { source, scopes: Scopes::new(), walk: Walk::default() };
     visitor.stmt(parsed);
+    visitor.walk.exports = visitor.scopes.names();
+    visitor.walk.leads = lead::of_template(parsed);
     visitor.done()
 }
 
@@ -19,6 +22,8 @@ pub(super) fn expression(source: &str, parsed: &Expr<'_>) -> Walk {
     let mut visitor = Visitor { source, scopes: Scopes::new(), walk: Walk::default() };
     visitor.expr(parsed);
     visitor.walk.value = visitor.operand(parsed);
+    visitor.walk.elements = visitor.elements(parsed);
+    visitor.walk.certain = [true, false].map(|truth| visitor.certain(parsed, truth));
     visitor.done()
 }
 
@@ -63,7 +68,9 @@ impl Visitor<'_> {
             Stmt::Template(template) => self.body(&template.children),
             Stmt::EmitRaw(_) => {}
             Stmt::EmitExpr(emit) => {
-                if let Expr::Const(constant) = &emit.expr {
+                if let Expr::Const(constant) = &emit.expr
+                    && !self.is_escape(constant)
+                {
                     self.walk.constants.push(range(constant.span()));
                 }
                 self.expr(&emit.expr);
@@ -101,17 +108,23 @@ impl Visitor<'_> {
                 self.scopes.pop();
             }
             Stmt::Import(import) => {
-                self.include(IncludeKind::Import, &import.expr, false);
+                self.include(IncludeKind::Import, &import.expr, false, Vec::new());
                 self.bind_target(&import.name, None);
             }
             Stmt::FromImport(import) => {
-                self.include(IncludeKind::Import, &import.expr, false);
+                let named = import.names.iter().filter_map(|(name, _)| match name {
+                    Expr::Var(var) => Some(NameUse { name: var.id.to_string(), range: range(var.span()) }),
+                    _ => None,
+                });
+                self.include(IncludeKind::Import, &import.expr, false, named.collect());
                 for (name, alias) in &import.names {
                     self.bind_target(alias.as_ref().unwrap_or(name), None);
                 }
             }
-            Stmt::Extends(extends) => self.include(IncludeKind::Extends, &extends.name, false),
-            Stmt::Include(include) => self.include(IncludeKind::Include, &include.name, include.ignore_missing),
+            Stmt::Extends(extends) => self.include(IncludeKind::Extends, &extends.name, false, Vec::new()),
+            Stmt::Include(include) => {
+                self.include(IncludeKind::Include, &include.name, include.ignore_missing, Vec::new());
+            }
             Stmt::Macro(macro_decl) => {
                 self.scopes.bind(macro_decl.name, None);
                 self.macro_body(macro_decl);
@@ -174,7 +187,14 @@ impl Visitor<'_> {
         self.scopes.pop();
     }
 
-    fn include(&mut self, kind: IncludeKind, name: &Expr<'_>, optional: bool) {
+    /// Whether a constant is printed because it cannot be written as it is: braces, line ends, blanks and signs.
+    fn is_escape(&self, constant: &ast::Spanned<ast::Const>) -> bool {
+        let Some(text) = constant.value.as_str() else { return false };
+        let written = self.source.get(range(constant.span())).unwrap_or_default();
+        !text.contains(char::is_alphanumeric) || text.contains(['{', '}']) || written.contains('\\')
+    }
+
+    fn include(&mut self, kind: IncludeKind, name: &Expr<'_>, optional: bool, imported: Vec<NameUse>) {
         self.expr(name);
         let constant = name.as_const();
         let names = match constant.as_ref() {
@@ -188,7 +208,7 @@ impl Visitor<'_> {
             None => Vec::new(),
         };
         let locals = self.scopes.names();
-        self.walk.includes.push(IncludeUse { kind, names, range: range(name.span()), optional, locals });
+        self.walk.includes.push(IncludeUse { kind, names, range: range(name.span()), optional, locals, imported });
     }
 
     fn assign(&mut self, target: &Expr<'_>, expr: &Expr<'_>) {
@@ -405,7 +425,20 @@ impl Visitor<'_> {
     }
 
     fn learn(&mut self, condition: &Expr<'_>, truth: bool) {
-        let paths = defined_if(condition, truth).into_iter().filter_map(|expr| self.path(expr)).collect();
+        let paths = self.certain(condition, truth);
         self.scopes.learn(paths);
+    }
+
+    /// The paths that exist when a condition is true, or false.
+    fn certain(&self, condition: &Expr<'_>, truth: bool) -> Vec<Vec<Part>> {
+        let path = |certain: Certain<'_, '_>| match certain {
+            Certain::Value(expr) => self.path(expr),
+            Certain::Key(map, key) => {
+                let mut path = self.path(map)?;
+                path.push(Part { name: Some(key), range: range(map.span()) });
+                Some(path)
+            }
+        };
+        defined_if(condition, truth).into_iter().filter_map(path).collect()
     }
 }
