@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -15,6 +16,7 @@ use super::read::{ReadDoc, read_file, read_given, read_shipped};
 use super::shipped::SHIPPED;
 use crate::diag::{Diagnostic, Diagnostics, Severity, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
+use crate::skill::SkillSet;
 use crate::syntax::{Node, Spanned, Style, Value, decode_partial};
 
 /// A document with where it came from.
@@ -77,17 +79,19 @@ pub struct Library {
     pub presets: IndexMap<String, Loaded<PresetDoc>>,
     /// Files that give no document.
     pub unusable: Vec<Unusable>,
+    /// Skills, in the order in which their folders are searched.
+    pub skills: Arc<SkillSet>,
     /// Template files.
     pub files: PromptFiles,
-    shown_root: PathBuf,
+    pub(super) shown_root: PathBuf,
     pub(super) overlay: Overlay,
     pub(super) docs: Vec<ReadDoc>,
     passed_over: usize,
     /// Files that were read, by their real paths.
-    known: HashMap<PathBuf, SourceId>,
+    pub(super) known: HashMap<PathBuf, SourceId>,
     /// What was added by hand, to be added again when everything is read again.
     pub(super) added: Vec<Added>,
-    findings: Diagnostics,
+    pub(super) findings: Diagnostics,
 }
 
 impl Library {
@@ -128,6 +132,7 @@ impl Library {
             forges: IndexMap::new(),
             presets: IndexMap::new(),
             unusable: Vec::new(),
+            skills: Arc::default(),
             shown_root,
             overlay,
             docs: Vec::new(),
@@ -137,6 +142,7 @@ impl Library {
             findings,
         };
         library.read_folders();
+        library.read_skills();
         library.read_shipped();
         library.read_extended(0);
         library.admit(0);
@@ -196,6 +202,7 @@ impl Library {
             }
             let own: Vec<PathBuf> =
                 self.workspace.doc.paths.loops.iter().map(|folder| root.join(plain(&folder.value))).collect();
+            added.extend(self.skill_sources_below(path));
             for file in documents(path, path, &mut self.sources, &mut self.findings) {
                 let file = path.join(&file);
                 let real = std::fs::canonicalize(&file).unwrap_or_else(|_| absolute(&file));
@@ -248,7 +255,9 @@ impl Library {
     #[must_use]
     pub fn own_sources(&self) -> Vec<SourceId> {
         let workspace = Some(self.workspace.source).filter(|source| *source != SourceId::NONE);
-        workspace.into_iter().chain(self.docs.iter().filter(|doc| !doc.shipped).map(|doc| doc.source)).collect()
+        let skills = self.skills.entries().iter().map(|entry| entry.source);
+        let docs = self.docs.iter().filter(|doc| !doc.shipped).map(|doc| doc.source);
+        workspace.into_iter().chain(docs).chain(skills).collect()
     }
 
     fn read_folders(&mut self) {
