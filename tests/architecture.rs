@@ -16,15 +16,14 @@ use Uses::{AllBut, Only};
 const ALLOWED: &[(&str, Uses)] = &[
     ("diag", Only(&[])),
     ("event", Only(&[])),
+    ("parallel", Only(&[])),
     ("syntax", Only(&["diag"])),
     ("template", Only(&["diag", "syntax"])),
     ("document", Only(&["diag", "syntax", "template"])),
     // `document` only for the settings of a provider.
     ("model", Only(&["diag", "syntax", "event", "document"])),
     ("report", Only(&["event"])),
-    // Files to skills. What they do when they are invoked is up to those who hold verbs and models.
-    ("skill", Only(&["diag", "syntax", "document"])),
-    ("load", Only(&["diag", "syntax", "document", "skill"])),
+    ("load", Only(&["diag", "parallel", "syntax", "document"])),
     ("state", Only(&["document", "event", "model"])),
     // `diag` only for the nearest known name.
     ("reply", Only(&["diag"])),
@@ -34,10 +33,7 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     // Decisions without model, clock or template: what carries them out is in `engine`.
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
-    (
-        "schema",
-        AllBut(&["skill", "explain", "lsp", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"]),
-    ),
+    ("schema", AllBut(&["explain", "lsp", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"])),
     // `schema` for the engine's defaults.
     ("explain", Only(&["diag", "syntax", "document", "load", "schema"])),
     // The second gate compares documents with their schemas.

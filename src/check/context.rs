@@ -1,8 +1,8 @@
 //! What a rule works with: the library, the findings, and the files that it reads.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashSet};
-use std::rc::Rc;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
@@ -64,11 +64,23 @@ pub(super) struct Cx<'a> {
     pub(super) sources: &'a mut SourceMap,
     /// The state variables that the current loop's templates read.
     pub(super) state_reads: StateReads,
-    writes: OnceCell<Rc<Writes>>,
+    writes: OnceCell<Arc<Writes>>,
     /// Where templates are noted as they are checked, when somebody wants to know.
     pub(super) places: Option<Vec<TemplatePlace>>,
     files: BTreeMap<String, SourceId>,
-    looked_at: HashSet<SourceId>,
+    /// Template files that were read and not searched for secrets yet.
+    unsearched: Vec<SourceId>,
+    searched: HashSet<SourceId>,
+    hidden: Vec<Span>,
+}
+
+/// What checking some of the documents leaves behind beside its findings.
+pub(super) struct Leavings {
+    /// The sources to begin with, and then the template files that were read.
+    sources: SourceMap,
+    files: BTreeMap<String, SourceId>,
+    hidden: Vec<Span>,
+    places: Option<Vec<TemplatePlace>>,
 }
 
 /// Which state variables templates and expressions read.
@@ -89,8 +101,47 @@ impl<'a> Cx<'a> {
             state_reads: StateReads::default(),
             writes: OnceCell::new(),
             files: BTreeMap::new(),
-            looked_at: HashSet::new(),
+            unsearched: Vec::new(),
+            searched: HashSet::new(),
+            hidden: Vec::new(),
         }
+    }
+
+    /// The same with what is known of all documents together, so that it is looked up once.
+    pub(super) fn knowing(self, writes: Arc<Writes>) -> Self {
+        Self { writes: writes.into(), ..self }
+    }
+
+    /// What is left when some of the documents are checked.
+    pub(super) fn leave(self) -> Leavings {
+        let Self { files, hidden, places, .. } = self;
+        Leavings { sources: self.sources.clone(), files, hidden, places }
+    }
+
+    /// Takes over what others left behind who began with these sources, of which there were `first`. Gives the id here of
+    /// each source there.
+    pub(super) fn take_over(&mut self, left: Leavings, first: usize) -> impl Fn(SourceId) -> SourceId + use<> {
+        let names: HashMap<SourceId, String> = left.files.into_iter().map(|(name, id)| (id, name)).collect();
+        let ids: Vec<SourceId> = left
+            .sources
+            .ids()
+            .skip(first)
+            .map(|id| {
+                let known = names.get(&id).and_then(|name| self.files.get(name).copied());
+                let own = known.unwrap_or_else(|| self.sources.adopt(&left.sources, id));
+                self.files.extend(names.get(&id).map(|name| (name.clone(), own)));
+                own
+            })
+            .collect();
+        let here = move |id: SourceId| {
+            let added = (id.0 as usize).checked_sub(first);
+            added.and_then(|added| ids.get(added)).copied().unwrap_or(id)
+        };
+        self.hidden.extend(left.hidden.into_iter().map(|span| Span { source: here(span.source), ..span }));
+        if let (Some(places), Some(more)) = (&mut self.places, left.places) {
+            places.extend(more.into_iter().map(|place| place.moved(&here)));
+        }
+        here
     }
 
     pub(super) fn push(&mut self, finding: Diagnostic) {
@@ -98,20 +149,30 @@ impl<'a> Cx<'a> {
     }
 
     /// Which state variables steps set, and which loops others run.
-    pub(super) fn writes(&self) -> Rc<Writes> {
-        Rc::clone(self.writes.get_or_init(|| Rc::new(Writes::of(self.library))))
+    pub(super) fn writes(&self) -> Arc<Writes> {
+        Arc::clone(self.writes.get_or_init(|| Arc::new(Writes::of(self.library))))
     }
 
-    /// The template files that were read so far.
-    pub(super) fn template_sources(&self) -> Vec<SourceId> {
-        let mut sources: Vec<SourceId> = self.files.values().copied().collect();
-        sources.sort_unstable();
-        sources
+    /// The template files that were read since this was asked last.
+    pub(super) fn new_templates(&mut self) -> Vec<SourceId> {
+        std::mem::take(&mut self.unsearched)
     }
 
-    /// Whether this file was not asked about before.
-    pub(super) fn first_look(&mut self, source: SourceId) -> bool {
-        self.looked_at.insert(source)
+    /// Whether this file is searched for secrets for the first time.
+    pub(super) fn first_search(&mut self, source: SourceId) -> bool {
+        self.searched.insert(source)
+    }
+
+    /// Masks a part of a file in everything that will be shown of it.
+    pub(super) fn hide(&mut self, span: Span) {
+        self.hidden.push(span);
+    }
+
+    /// Masks what was to be hidden.
+    pub(super) fn mask_sources(&mut self) {
+        for span in std::mem::take(&mut self.hidden) {
+            self.sources.hide(span);
+        }
     }
 
     /// The workspace.
@@ -192,8 +253,13 @@ impl<'a> Cx<'a> {
         Text::File(file.name.clone(), file.text.clone(), source)
     }
 
-    fn source_of(&mut self, name: &str, path: &std::path::Path, text: &std::sync::Arc<str>) -> SourceId {
-        let sources = &mut *self.sources;
-        *self.files.entry(name.to_owned()).or_insert_with(|| sources.add(path, text.clone()))
+    fn source_of(&mut self, name: &str, path: &std::path::Path, text: &Arc<str>) -> SourceId {
+        if let Some(known) = self.files.get(name) {
+            return *known;
+        }
+        let source = self.sources.add(path, text.clone());
+        self.files.insert(name.to_owned(), source);
+        self.unsearched.push(source);
+        source
     }
 }

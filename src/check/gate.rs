@@ -2,13 +2,14 @@
 //!
 //! Decoding is the first gate and has the better words; what it said already is not said again.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{ValidationError, Validator};
 use serde_json::Value as Json;
 
-use crate::diag::{Code, Diagnostic, Diagnostics, Severity, Span, codes, list_words};
+use crate::diag::{Code, Diagnostic, Diagnostics, Severity, SourceId, Span, codes, list_words};
 use crate::document;
 use crate::syntax::{Node, Value};
 
@@ -23,25 +24,68 @@ fn schema_of(kind: document::Kind) -> &'static (Json, Option<Validator>) {
     })
 }
 
-/// Compares a document with its schema. What is no map was refused already.
-pub(super) fn through_gate(kind: document::Kind, node: &Node, found: &mut Diagnostics) {
-    // The workspace's defaults, when no file declares it, were written by nobody.
-    if !matches!(node.value, Value::Map(_)) || node.span.is_none() {
-        return;
-    }
-    let (schema, validator) = schema_of(kind);
-    misplaced(schema, node, found);
-    let Some(validator) = validator else { return };
-    let json = node.to_json();
+/// Whether a document has to pass the gate. What is no map was refused already, and the workspace's defaults, when no file
+/// declares it, were written by nobody.
+fn is_written(node: &Node) -> bool {
+    matches!(node.value, Value::Map(_)) && !node.span.is_none()
+}
+
+/// What a document's schema says about it, whether or not it was said before.
+pub(super) fn schema_errors(kind: document::Kind, node: &Node) -> Diagnostics {
     let mut own = Diagnostics::new();
-    for error in validator.iter_errors(&json) {
-        explain(&error, node, &mut own);
+    if let Some(validator) = schema_of(kind).1.as_ref().filter(|_| is_written(node)) {
+        let json = node.to_json();
+        for error in validator.iter_errors(&json) {
+            explain(&error, node, &mut own);
+        }
     }
-    let errors = found.iter().filter(|finding| finding.severity == Severity::Error);
-    let known: Vec<Span> = errors.filter_map(|finding| finding.span).collect();
-    for finding in own.iter().filter(|finding| !is_said(finding, &known)) {
-        found.push(finding.clone());
+    own
+}
+
+/// The places of the errors that were found so far, by file.
+#[derive(Default)]
+pub(super) struct Said {
+    places: HashMap<SourceId, Vec<Span>>,
+}
+
+impl Said {
+    /// Notes the errors among these findings.
+    pub(super) fn note<'d>(&mut self, findings: impl IntoIterator<Item = &'d Diagnostic>) {
+        let errors = findings.into_iter().filter(|finding| finding.severity == Severity::Error);
+        for place in errors.filter_map(|finding| finding.span) {
+            self.places.entry(place.source).or_default().push(place);
+        }
     }
+
+    /// Whether an error at the same place, inside it, or about the map that it begins was found already.
+    fn covers(&self, finding: &Diagnostic) -> bool {
+        let Some(place) = finding.span else { return !self.places.is_empty() };
+        let is_missing = finding.code == codes::MISSING_KEY;
+        let said = |span: &Span| {
+            let inside = span.start >= place.start && span.end <= place.end;
+            // What is missing is shown at the first key; a broken map is shown whole, from its bracket on.
+            let around = is_missing && span.start <= place.start && span.end >= place.end;
+            inside || around
+        };
+        self.places.get(&place.source).is_some_and(|known| known.iter().any(said))
+    }
+}
+
+/// Adds what a document's schema says about it and nobody said before.
+pub(super) fn through_gate(
+    kind: document::Kind,
+    node: &Node,
+    errors: Diagnostics,
+    said: &mut Said,
+    found: &mut Diagnostics,
+) {
+    if is_written(node) {
+        misplaced(&schema_of(kind).0, node, found);
+    }
+    let mut new = errors;
+    new.retain(|finding| !said.covers(finding));
+    said.note(&new);
+    found.extend(new);
 }
 
 /// Whether a document's schema takes it.
@@ -73,19 +117,6 @@ fn part_with<'s>(schema: &'s Json, key: &str) -> Option<&'s str> {
         pointer.and_then(|pointer| schema.pointer(pointer)).is_some_and(|part| part["properties"].get(key).is_some())
     };
     parts.iter().find(|(_, part)| has_key(part)).map(|(name, _)| name.as_str())
-}
-
-/// Whether an error at the same place, inside it, or about the map that it begins was found already.
-fn is_said(finding: &Diagnostic, known: &[Span]) -> bool {
-    let Some(place) = finding.span else { return !known.is_empty() };
-    let is_missing = finding.code == codes::MISSING_KEY;
-    let said = |span: &Span| {
-        let inside = span.start >= place.start && span.end <= place.end;
-        // What is missing is shown at the first key; a broken map is shown whole, from its bracket on.
-        let around = is_missing && span.start <= place.start && span.end >= place.end;
-        span.source == place.source && (inside || around)
-    };
-    known.iter().any(said)
 }
 
 /// The place of a JSON pointer in a tree, or the nearest one around it.

@@ -11,6 +11,7 @@ mod json_schema;
 mod logic;
 mod names;
 mod origin;
+mod pass;
 mod places;
 mod results;
 mod rule;
@@ -36,10 +37,9 @@ use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes};
 use crate::load::Library;
 
 use context::Cx;
-use gate::through_gate;
+use gate::{schema_errors, through_gate};
 use ignore::Ignores;
 pub use places::{TemplatePlace, step_references};
-use rule::RULES;
 use scope::Scope;
 use targets::Selection;
 
@@ -89,28 +89,19 @@ fn checked(
     let mut sources = std::mem::take(&mut library.sources);
     let mut cx = Cx::new(library, &mut sources, &mut found);
     cx.places = places;
-    for subject in selection.subjects(library) {
-        let first = cx.places.as_ref().map_or(0, Vec::len);
-        for rule in RULES {
-            tracing::trace!(rule = rule.name, "checking");
-            (rule.run)(&mut cx, subject);
-        }
-        for place in cx.places.iter_mut().flat_map(|places| &mut places[first..]) {
-            place.document = subject.source();
-        }
-        if options.schemas {
-            through_gate(subject.kind(), subject.node(), cx.found);
-        }
-    }
+    let mut said = pass::over(&mut cx, &selection.subjects(library), options);
     if options.schemas {
         for unusable in library.unusable.iter().filter(|doc| selection.has(doc.source)) {
             if let Some(node) = &unusable.node {
+                let first = cx.found.len();
                 rule::verbs::in_tree(&mut cx, node);
-                through_gate(unusable.kind, node, cx.found);
+                said.note(cx.found.iter().skip(first));
+                through_gate(unusable.kind, node, schema_errors(unusable.kind, node), &mut said, cx.found);
             }
             rule::secrets::in_source(&mut cx, unusable.source);
         }
     }
+    cx.mask_sources();
     let places = cx.places.take().unwrap_or_default();
     let templates = cx.template_files();
     let mut ignores = Ignores::default();
@@ -177,9 +168,10 @@ pub fn check_template_noting(
             cx.places = Some(Vec::new());
             if let Some(text) = cx.template_file(&name, path) {
                 template::check_text(&mut cx, &text, &scope);
-                for source in cx.template_sources() {
+                for source in cx.new_templates() {
                     rule::secrets::in_source(&mut cx, source);
                 }
+                cx.mask_sources();
             }
             places = cx.places.take().unwrap_or_default();
             let templates = cx.template_files();

@@ -1,6 +1,6 @@
 //! What is known of the values behind the names of the catalogue.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use super::shape::Shape;
 use crate::event::ExitReason;
@@ -20,11 +20,11 @@ pub(super) fn shape_of(name: &str) -> Shape {
     let number = Shape::Scalar("a number");
     match name {
         "now" | "os" | "nonce" | "error" => text,
-        "reason" => Shape::Words(ExitReason::ALL.map(|reason| reason.name().to_owned()).to_vec()),
+        "reason" => Shape::Words(ExitReason::ALL.map(|reason| reason.name().to_owned()).into()),
         "index" => Shape::Scalar("an integer"),
         "last_iteration" => Shape::Scalar("a boolean"),
-        "feedback" => Shape::List(Box::new(text)),
-        "timeline" | "history" | "todo" | "tools" | "actions" => Shape::List(Box::new(elements_of(name))),
+        "feedback" => Shape::List(Arc::new(text)),
+        "timeline" | "history" | "todo" | "tools" | "actions" => Shape::List(Arc::new(elements_of(name))),
         "skills" => Shape::list(),
         "perception" => Shape::of_value(&seen(crate::event::PerceptionState::default())),
         // What a `reflect` step hands over may be anything.
@@ -67,8 +67,8 @@ pub(super) fn elements_of(name: &str) -> Shape {
         ]),
         "timeline" => Shape::map([("kind", text), ("content", Shape::Any)]),
         "todo" => {
-            let status = ["open", "current", "done"].map(str::to_owned).to_vec();
-            Shape::map([("id", text.clone()), ("text", text), ("status", Shape::Words(status))])
+            let status = ["open", "current", "done"].map(str::to_owned);
+            Shape::map([("id", text.clone()), ("text", text), ("status", Shape::Words(status.into()))])
         }
         "tools" => Shape::map([("name", text.clone()), ("description", text)]),
         "actions" => {

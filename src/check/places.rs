@@ -51,6 +51,14 @@ impl TemplatePlace {
         places.push(Self { text, scope, walk, document: SourceId::NONE });
     }
 
+    /// The same with another id for its file, where it is one of its own; documents keep theirs.
+    pub(super) fn moved(mut self, here: impl Fn(SourceId) -> SourceId) -> Self {
+        if let Anchor::File { whole, .. } = &mut self.text {
+            whole.source = here(whole.source);
+        }
+        self
+    }
+
     /// The whole place in its file.
     #[must_use]
     pub fn whole(&self) -> Span {

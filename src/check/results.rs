@@ -1,5 +1,7 @@
 //! What is known of a step's result before it runs: the keys that its verb documents.
 
+use std::sync::Arc;
+
 use super::names::{elements_of, shape_of};
 use super::shape::Shape;
 use super::steps::StepView;
@@ -14,11 +16,11 @@ const FLAG: Shape = Shape::Scalar("a boolean");
 /// What is known of a step's result.
 pub(super) fn of_step(library: &Library, step: StepView<'_>) -> Shape {
     let one = step.verbs().next().map_or(Shape::Any, |verb| of_verb(library, verb));
-    if step.key("for_each").is_some() { Shape::List(Box::new(one)) } else { one }
+    if step.key("for_each").is_some() { Shape::List(Arc::new(one)) } else { one }
 }
 
 fn of_verb(library: &Library, verb: &Entry) -> Shape {
-    let list = |element: Shape| Shape::List(Box::new(element));
+    let list = |element: Shape| Shape::List(Arc::new(element));
     match &*verb.key {
         "read" => {
             Shape::map([("text", TEXT), ("path", TEXT), ("first_line", NUMBER), ("lines", NUMBER), ("truncated", FLAG)])

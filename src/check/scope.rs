@@ -1,5 +1,7 @@
 //! Which names a template sees where it stands, and what is known of their values.
 
+use std::sync::{Arc, LazyLock};
+
 use indexmap::IndexMap;
 
 use super::names::{FOR_LOOP, shape_of};
@@ -9,10 +11,16 @@ use crate::document::{LoopDoc, Params, ToolDoc, WorkspaceDoc};
 use crate::template::walk::{FOR_LOOP as FOR_LOOP_ROOT, Part, VariableUse, walk_expr};
 use crate::template::{NAMES, Where, catalogued};
 
-/// The names that are visible somewhere.
+/// The names that every template of a loop or a tool sees, before anything is known of the document and the workspace.
+static BASE: LazyLock<Scope> = LazyLock::new(|| {
+    let rows = NAMES.iter().filter(|row| matches!(row.place, Where::Loop | Where::Later));
+    Scope::of(rows.map(|row| (row.name.to_owned(), shape_of(row.name))))
+});
+
+/// The names that are visible somewhere. Cheap to clone: the names are shared until one is added.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope {
-    names: IndexMap<String, Shape>,
+    names: Arc<IndexMap<String, Shape>>,
     /// Ids of steps that run later in the same list: they get words of their own.
     pub(super) later_steps: Vec<String>,
     /// Attributes that need not be there.
@@ -43,10 +51,14 @@ pub(super) enum Maybe {
 }
 
 impl Scope {
+    fn of(names: impl Iterator<Item = (String, Shape)>) -> Self {
+        Self { names: Arc::new(names.collect()), ..Self::default() }
+    }
+
     /// Exactly these names, of which nothing else is known.
     pub(super) fn of_names(names: &[String]) -> Self {
         let names = names.iter().map(|name| (name.trim().to_owned(), Shape::Any)).filter(|(name, _)| !name.is_empty());
-        Self { names: names.collect(), ..Self::default() }
+        Self::of(names)
     }
 
     /// Every name of the catalogue, for a template file that belongs to no document.
@@ -55,7 +67,7 @@ impl Scope {
             let shape = if row.name == "run" { shape_of(row.name) } else { Shape::Any };
             (row.name.to_owned(), shape)
         });
-        Self { names: names.collect(), ..Self::default() }
+        Self::of(names)
     }
 
     /// What every template of a loop sees.
@@ -89,9 +101,7 @@ impl Scope {
     }
 
     fn base(workspace: &WorkspaceDoc) -> Self {
-        let rows = NAMES.iter().filter(|row| matches!(row.place, Where::Loop | Where::Later));
-        let names = rows.map(|row| (row.name.to_owned(), shape_of(row.name))).collect();
-        let mut scope = Self { names, ..Self::default() };
+        let mut scope = BASE.clone();
         let vars = Shape::of_value(&serde_json::Value::Object(workspace.vars.clone()));
         let text = Shape::Scalar("a string");
         scope.set("workspace", Shape::map([("name", text.clone()), ("root", text.clone()), ("vars", vars)]));
@@ -106,13 +116,13 @@ impl Scope {
     }
 
     pub(super) fn set(&mut self, name: &str, shape: Shape) {
-        self.names.insert(name.to_owned(), shape);
+        Arc::make_mut(&mut self.names).insert(name.to_owned(), shape);
     }
 
     /// Notes that a step ran: `result`, and `steps.<id>`.
     pub(super) fn step_ran(&mut self, id: Option<&str>, result: Shape) {
-        if let (Some(id), Some(Shape::Map { keys, .. })) = (id, self.names.get_mut("steps")) {
-            keys.insert(id.to_owned(), result.clone());
+        if let (Some(id), Some(Shape::Map { keys, .. })) = (id, Arc::make_mut(&mut self.names).get_mut("steps")) {
+            Arc::make_mut(keys).insert(id.to_owned(), result.clone());
             self.later_steps.retain(|later| later != id);
         }
         self.set("result", result);

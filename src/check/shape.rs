@@ -1,9 +1,11 @@
 //! What is known of a value before it exists: enough to tell that an attribute cannot be there.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-/// What is known of a value.
+/// What is known of a value. Cheap to clone: parts are shared.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
     /// Nothing.
@@ -11,13 +13,13 @@ pub(super) enum Shape {
     /// A text, number or boolean: it has no attributes.
     Scalar(&'static str),
     /// One of these texts.
-    Words(Vec<String>),
+    Words(Arc<[String]>),
     /// A list of such elements.
-    List(Box<Shape>),
+    List(Arc<Shape>),
     /// A map with these keys; an open one may have others.
     Map {
         /// The keys that are known.
-        keys: IndexMap<String, Shape>,
+        keys: Arc<IndexMap<String, Shape>>,
         /// Whether there may be others.
         open: bool,
     },
@@ -26,12 +28,13 @@ pub(super) enum Shape {
 impl Shape {
     /// A map with exactly these keys.
     pub(super) fn map<K: Into<String>>(keys: impl IntoIterator<Item = (K, Shape)>) -> Self {
-        Self::Map { keys: keys.into_iter().map(|(key, shape)| (key.into(), shape)).collect(), open: false }
+        let keys: IndexMap<String, Shape> = keys.into_iter().map(|(key, shape)| (key.into(), shape)).collect();
+        Self::Map { keys: keys.into(), open: false }
     }
 
     /// A list of elements of which nothing is known.
     pub(super) fn list() -> Self {
-        Self::List(Box::new(Self::Any))
+        Self::List(Arc::new(Self::Any))
     }
 
     /// What a JSON Schema says about its values.
@@ -42,7 +45,7 @@ impl Shape {
             return Self::Any;
         }
         if let Some(words) = map.get("enum").and_then(Json::as_array) {
-            let words: Option<Vec<String>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
+            let words: Option<Arc<[String]>> = words.iter().map(|word| word.as_str().map(str::to_owned)).collect();
             return words.map_or(Self::Any, Self::Words);
         }
         let kind = map.get("type").and_then(Json::as_str);
@@ -51,12 +54,13 @@ impl Shape {
             Some("integer") => Self::Scalar("an integer"),
             Some("number") => Self::Scalar("a number"),
             Some("boolean") => Self::Scalar("a boolean"),
-            Some("array") => Self::List(Box::new(map.get("items").map_or(Self::Any, Self::of_schema))),
+            Some("array") => Self::List(Arc::new(map.get("items").map_or(Self::Any, Self::of_schema))),
             Some("object") | None if map.contains_key("properties") => {
                 let properties = map["properties"].as_object().into_iter().flatten();
-                let keys = properties.map(|(name, schema)| (name.clone(), Self::of_schema(schema))).collect();
+                let keys: IndexMap<_, _> =
+                    properties.map(|(name, schema)| (name.clone(), Self::of_schema(schema))).collect();
                 let open = map.get("additionalProperties").is_some_and(|more| *more != Json::Bool(false));
-                Self::Map { keys, open }
+                Self::Map { keys: keys.into(), open }
             }
             _ => Self::Any,
         }

@@ -118,6 +118,14 @@ impl Diagnostic {
         self
     }
 
+    /// Gives every place in it another file.
+    pub fn move_sources(&mut self, moved: impl Fn(SourceId) -> SourceId) {
+        let labels = self.labels.iter_mut().map(|(span, _)| span);
+        for span in labels.chain(&mut self.span).chain(self.fix.as_mut().map(|fix| &mut fix.span)) {
+            span.source = moved(span.source);
+        }
+    }
+
     /// Adds an edit that probably repairs the finding.
     #[must_use]
     pub fn fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
@@ -212,7 +220,7 @@ impl Diagnostics {
     pub fn sort(&mut self, sources: &SourceMap) {
         self.dedup();
         self.items.sort_by(|a, b| {
-            let key = |d: &Diagnostic| d.span.map(|span| (sources.path(span.source).to_path_buf(), span.start));
+            let key = |d: &Diagnostic| d.span.map(|span| (sources.path(span.source), span.start));
             key(a).cmp(&key(b))
         });
     }

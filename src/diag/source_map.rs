@@ -99,6 +99,22 @@ impl SourceMap {
         SourceId(offset(self.sources.len() - 1))
     }
 
+    /// The id that the next file gets.
+    pub fn next(&self) -> SourceId {
+        SourceId(offset(self.sources.len()))
+    }
+
+    /// Adds a file of another map.
+    pub fn adopt(&mut self, other: &Self, id: SourceId) -> SourceId {
+        self.sources.extend(other.sources.get(id.0 as usize).map(Arc::clone));
+        SourceId(offset(self.sources.len().saturating_sub(1)))
+    }
+
+    /// The ids of all files.
+    pub fn ids(&self) -> impl Iterator<Item = SourceId> + use<> {
+        (0..offset(self.sources.len())).map(SourceId)
+    }
+
     /// The path that a file was added with; empty for an unknown id.
     pub fn path(&self, id: SourceId) -> &Path {
         self.get(id).map_or(Path::new(""), |source| &source.path)

@@ -8,7 +8,7 @@ use super::discover::{WORKSPACE_FILES, is_document, searched_folders, workspace_
 use crate::diag::SourceId;
 
 /// What was added to a library by hand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Added {
     /// A file or folder: where it is, and how it was named.
     Path(PathBuf, PathBuf),
@@ -37,9 +37,7 @@ impl Library {
 
     /// Notes what was added by hand.
     pub(super) fn note_added(&mut self, added: Added) {
-        if !self.added.contains(&added) {
-            self.added.push(added);
-        }
+        self.added.insert(added);
     }
 
     /// The same documents, with no template file read yet.

@@ -4,26 +4,29 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use serde::de::DeserializeOwned;
+use indexmap::{IndexMap, IndexSet};
 
+use super::admit::{Admission, Content, Decoded};
 use super::again::Added;
 use super::discover::{documents, find_workspace, says_document};
 use super::extends::{Layer, Presets};
 use super::overlay::Overlay;
 use super::prompt_files::PromptFiles;
-use super::read::{ReadDoc, read_file, read_given, read_shipped};
+use super::read::{Place, ReadDoc, Reading, read_shipped};
 use super::shipped::SHIPPED;
 use crate::diag::{Diagnostic, Diagnostics, Severity, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
-use crate::skill::SkillSet;
+use crate::parallel;
 use crate::syntax::{Node, Spanned, Style, Value, decode_partial};
+
+/// Fewer files than this are not worth a thread.
+const LEAST: usize = 8;
 
 /// A document with where it came from.
 #[derive(Debug, Clone)]
 pub struct Loaded<T> {
     /// The document, what it extends included.
-    pub doc: T,
+    pub doc: Arc<T>,
     /// The same as a tree; every value has the place in the file that it came from.
     pub node: Node,
     /// The file's path, as people see it.
@@ -79,19 +82,19 @@ pub struct Library {
     pub presets: IndexMap<String, Loaded<PresetDoc>>,
     /// Files that give no document.
     pub unusable: Vec<Unusable>,
-    /// Skills, in the order in which their folders are searched.
-    pub skills: Arc<SkillSet>,
     /// Template files.
     pub files: PromptFiles,
-    pub(super) shown_root: PathBuf,
+    /// The workspace's folder, where it really is.
+    real_root: PathBuf,
+    shown_root: PathBuf,
     pub(super) overlay: Overlay,
     pub(super) docs: Vec<ReadDoc>,
     passed_over: usize,
     /// Files that were read, by their real paths.
-    pub(super) known: HashMap<PathBuf, SourceId>,
+    known: HashMap<PathBuf, SourceId>,
     /// What was added by hand, to be added again when everything is read again.
-    pub(super) added: Vec<Added>,
-    pub(super) findings: Diagnostics,
+    pub(super) added: IndexSet<Added>,
+    findings: Diagnostics,
 }
 
 impl Library {
@@ -124,6 +127,7 @@ impl Library {
         let folders = workspace.doc.paths.prompts.iter().map(|path| plain(&path.value)).collect();
         let mut library = Self {
             files: PromptFiles::with_overlay(&root, &shown_root, folders, overlay.clone()),
+            real_root: std::fs::canonicalize(&root).unwrap_or_else(|_| root.clone()),
             root,
             sources,
             workspace,
@@ -132,17 +136,15 @@ impl Library {
             forges: IndexMap::new(),
             presets: IndexMap::new(),
             unusable: Vec::new(),
-            skills: Arc::default(),
             shown_root,
             overlay,
             docs: Vec::new(),
             passed_over: 0,
             known,
-            added: Vec::new(),
+            added: IndexSet::new(),
             findings,
         };
         library.read_folders();
-        library.read_skills();
         library.read_shipped();
         library.read_extended(0);
         library.admit(0);
@@ -195,25 +197,20 @@ impl Library {
         let mut added = Vec::new();
         let first = self.docs.len();
         if path.is_dir() {
-            let root = std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
-            let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| absolute(path));
+            let root = &self.real_root;
             if self.workspace.source != SourceId::NONE && real(&self.workspace.path).starts_with(real(path)) {
                 added.push(self.workspace.source);
             }
             let own: Vec<PathBuf> =
                 self.workspace.doc.paths.loops.iter().map(|folder| root.join(plain(&folder.value))).collect();
-            added.extend(self.skill_sources_below(path));
-            for file in documents(path, path, &mut self.sources, &mut self.findings) {
-                let file = path.join(&file);
-                let real = std::fs::canonicalize(&file).unwrap_or_else(|_| absolute(&file));
-                if own.iter().any(|folder| real.starts_with(folder)) || says_document(&file) {
-                    added.push(self.read_or_known(&file, &file));
-                } else {
-                    self.passed_over += 1;
-                }
-            }
+            let files = documents(path, path, &mut self.sources, &mut self.findings).into_iter();
+            let files = files.map(|file| path.join(file));
+            let (files, others): (Vec<_>, Vec<_>) =
+                files.partition(|file| own.iter().any(|folder| real(file).starts_with(folder)) || says_document(file));
+            self.passed_over += others.len();
+            added.extend(self.read(files.into_iter().map(|file| (file.clone(), file)).collect()));
         } else {
-            added.push(self.read_or_known(path, path));
+            added.extend(self.read(vec![(path.to_owned(), path.to_owned())]));
         }
         self.read_extended(first);
         self.admit(first);
@@ -227,9 +224,9 @@ impl Library {
         let root = absolute(&self.root);
         let folder = absolute(path).parent().and_then(|folder| folder.strip_prefix(&root).ok()).map(slashed);
         let folder = folder.unwrap_or_default();
-        let doc = read_given(bytes, path, folder, None, &mut self.sources, &mut self.findings);
-        let source = doc.source;
-        self.docs.push(doc);
+        let place = Place { file: path.to_owned(), shown: path.to_owned(), folder, expected: None };
+        let source = self.sources.next();
+        self.keep_reading(Reading::of_bytes(&place, source, bytes));
         self.read_extended(first);
         self.admit(first);
         source
@@ -255,23 +252,19 @@ impl Library {
     #[must_use]
     pub fn own_sources(&self) -> Vec<SourceId> {
         let workspace = Some(self.workspace.source).filter(|source| *source != SourceId::NONE);
-        let skills = self.skills.entries().iter().map(|entry| entry.source);
-        let docs = self.docs.iter().filter(|doc| !doc.shipped).map(|doc| doc.source);
-        workspace.into_iter().chain(docs).chain(skills).collect()
+        workspace.into_iter().chain(self.docs.iter().filter(|doc| !doc.shipped).map(|doc| doc.source)).collect()
     }
 
     fn read_folders(&mut self) {
         let folders: Vec<Spanned<String>> = self.workspace.doc.paths.loops.clone();
         for folder in folders {
             let path = self.root.join(&folder.value);
+            let shown = self.shown_root.join(plain(&folder.value));
             if path.is_dir() {
-                let shown = self.shown_root.join(plain(&folder.value));
-                for file in documents(&path, &shown, &mut self.sources, &mut self.findings) {
-                    self.read_or_known(&path.join(&file), &shown.join(&file));
-                }
+                let files = documents(&path, &shown, &mut self.sources, &mut self.findings).into_iter();
+                self.read(files.map(|file| (path.join(&file), shown.join(&file))).collect());
             } else if path.is_file() {
-                let shown = self.shown_root.join(plain(&folder.value));
-                self.read_or_known(&path, &shown);
+                self.read(vec![(path, shown)]);
             } else if !folder.span.is_none() {
                 let message = format!("the folder `{}` does not exist", folder.value);
                 self.findings.push(Diagnostic::error(codes::FILE_MISSING, folder.span, message));
@@ -279,23 +272,41 @@ impl Library {
         }
     }
 
-    /// Reads a file, unless it was read already.
-    fn read_or_known(&mut self, file: &Path, shown: &Path) -> SourceId {
-        let real = std::fs::canonicalize(file).unwrap_or_else(|_| absolute(file));
-        if let Some(known) = self.known.get(&real) {
-            return *known;
-        }
-        let root = std::fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone());
-        let folder = real.parent().and_then(|folder| folder.strip_prefix(&root).ok()).map(slashed).unwrap_or_default();
-        let (sources, findings) = (&mut self.sources, &mut self.findings);
-        let doc = match self.overlay.get(&real) {
-            Some(text) => read_given(text.as_bytes(), shown, folder, None, sources, findings),
-            None => read_file(file, shown, folder, None, sources, findings),
-        };
-        let source = doc.source;
-        self.known.insert(real, source);
-        self.docs.push(doc);
-        source
+    /// Reads files, each with its path as people see it. Gives the source of each, also of those that were read already.
+    fn read(&mut self, files: Vec<(PathBuf, PathBuf)>) -> Vec<SourceId> {
+        let mut next = self.sources.next().0;
+        let mut unread = Vec::new();
+        let sources = files.into_iter().map(|(file, shown)| {
+            let real = real(&file);
+            if let Some(known) = self.known.get(&real) {
+                return *known;
+            }
+            let folder = real.parent().and_then(|folder| folder.strip_prefix(&self.real_root).ok()).map(slashed);
+            let place = Place { file, shown, folder: folder.unwrap_or_default(), expected: None };
+            let source = SourceId(next);
+            next = next.saturating_add(1);
+            unread.push((place, self.overlay.get(&real), source));
+            self.known.insert(real, source);
+            source
+        });
+        let sources = sources.collect();
+        let readings = parallel::map(
+            &unread,
+            LEAST,
+            |_| 1,
+            |(place, draft, source)| match draft {
+                Some(text) => Reading::of_bytes(place, *source, text.as_bytes()),
+                None => Reading::of_file(place, *source),
+            },
+        );
+        readings.into_iter().for_each(|reading| self.keep_reading(reading));
+        sources
+    }
+
+    fn keep_reading(&mut self, reading: Reading) {
+        self.sources.add(&reading.doc.path, reading.text);
+        self.findings.extend(reading.findings);
+        self.docs.push(reading.doc);
     }
 
     fn read_shipped(&mut self) {
@@ -322,8 +333,7 @@ impl Library {
                 let found =
                     [path.clone(), format!("{folder}/{path}")].into_iter().find(|path| self.root.join(path).is_file());
                 if let Some(path) = found {
-                    let (file, shown) = (self.root.join(&path), self.shown_root.join(&path));
-                    self.read_or_known(&file, &shown);
+                    self.read(vec![(self.root.join(&path), self.shown_root.join(&path))]);
                 }
             }
         }
@@ -333,27 +343,30 @@ impl Library {
     fn admit(&mut self, first: usize) {
         let docs = std::mem::take(&mut self.docs);
         let since = docs.get(first).map_or(SourceId::NONE, |doc| doc.source);
-        for doc in &docs[first..] {
-            match (Presets { docs: &docs }).merged(doc, &mut self.findings) {
-                Some(node) => self.decode(doc, node, since),
-                None => self.refuse(doc, None),
-            }
+        let size = |doc: &ReadDoc| self.sources.text(doc.source).len();
+        let decoded = parallel::map(&docs[first..], LEAST, size, |doc| Decoded::of(doc, &docs));
+        for (doc, decoded) in docs[first..].iter().zip(decoded) {
+            self.admit_one(doc, decoded, since);
         }
         self.docs = docs;
     }
 
-    fn decode(&mut self, doc: &ReadDoc, node: Node, since: SourceId) {
-        let mut admission = Admission { doc, node: &node, since, findings: &mut self.findings };
-        let kept = match doc.kind {
-            Kind::Loop => admission.keep(&mut self.loops),
-            Kind::Tool => admission.keep(&mut self.tools),
-            Kind::Forge => admission.keep(&mut self.forges),
-            Kind::Preset => admission.keep(&mut self.presets),
-            Kind::Workspace => {
-                // A second workspace file inside the workspace: it can be checked, and is otherwise left alone.
-                let _ = decode_partial::<WorkspaceDoc>(&node, &mut self.findings);
-                false
-            }
+    fn admit_one(&mut self, doc: &ReadDoc, decoded: Decoded, since: SourceId) {
+        let Decoded { node, content, extending, decoding } = decoded;
+        self.findings.extend(extending);
+        let Some(node) = node else { return self.refuse(doc, None) };
+        if matches!(content, Content::None) {
+            // A second workspace file inside the workspace: it can be checked, and is otherwise left alone.
+            self.findings.extend(decoding);
+            return self.refuse(doc, Some(node));
+        }
+        let admission = Admission { doc, node: &node, since, decoding, findings: &mut self.findings };
+        let kept = match content {
+            Content::Loop(content) => admission.keep(content, &mut self.loops),
+            Content::Tool(content) => admission.keep(content, &mut self.tools),
+            Content::Forge(content) => admission.keep(content, &mut self.forges),
+            Content::Preset(content) => admission.keep(content, &mut self.presets),
+            Content::None => false,
         };
         if !kept {
             self.refuse(doc, Some(node));
@@ -371,50 +384,6 @@ impl Library {
     }
 }
 
-/// One document on its way into the library.
-struct Admission<'a> {
-    doc: &'a ReadDoc,
-    node: &'a Node,
-    /// Documents from here on were read together; two of one name among them are a mistake.
-    since: SourceId,
-    findings: &'a mut Diagnostics,
-}
-
-impl Admission<'_> {
-    /// Decodes the document and puts it under its name. False when that was not possible.
-    fn keep<T: DeserializeOwned>(&mut self, map: &mut IndexMap<String, Loaded<T>>) -> bool {
-        let name = self.doc.name();
-        let known = name.and_then(|(name, _)| map.get(name));
-        if self.doc.shipped && known.is_some() {
-            return true;
-        }
-        let clash = known.filter(|known| known.source >= self.since).map(|known| (known.source, known.path.clone()));
-        let Some(doc) = decode_partial::<T>(self.node, self.findings) else { return false };
-        let Some((name, span)) = name else { return false };
-        if let Some((other, path)) = clash {
-            let message = format!("another {} is named `{name}`: {}", self.doc.kind.name(), path.display());
-            let other =
-                map.get(name).and_then(|known| known.node.get("name")).map_or(Span::new(other, 0, 0), |name| name.span);
-            self.findings.push(
-                Diagnostic::error(codes::DUPLICATE_NAME, span, message)
-                    .label(other, "the other one")
-                    .help("give one of them another name"),
-            );
-            return false;
-        }
-        let loaded = Loaded {
-            doc,
-            node: self.node.clone(),
-            path: self.doc.path.clone(),
-            folder: self.doc.folder.clone(),
-            source: self.doc.source,
-            shipped: self.doc.shipped,
-        };
-        map.insert(name.to_owned(), loaded);
-        true
-    }
-}
-
 fn read_workspace(
     root: &Path,
     shown_root: &Path,
@@ -424,7 +393,7 @@ fn read_workspace(
 ) -> Loaded<WorkspaceDoc> {
     let empty = Node::new(Value::Map([].into()), Span::NONE, Style::Synthetic);
     let mut loaded = Loaded {
-        doc: WorkspaceDoc::default(),
+        doc: Arc::default(),
         node: empty,
         path: shown_root.join("loopwright.yaml"),
         folder: String::new(),
@@ -433,11 +402,19 @@ fn read_workspace(
     };
     let Some(file) = files.first() else { return loaded };
     loaded.path = shown_root.join(file.strip_prefix(root).unwrap_or(file));
-    let kind = Some(Kind::Workspace);
-    let read = match std::fs::canonicalize(file).ok().and_then(|real| overlay.get(&real)) {
-        Some(text) => read_given(text.as_bytes(), &loaded.path, String::new(), kind, sources, findings),
-        None => read_file(file, &loaded.path, String::new(), kind, sources, findings),
+    let place = Place {
+        file: file.clone(),
+        shown: loaded.path.clone(),
+        folder: String::new(),
+        expected: Some(Kind::Workspace),
     };
+    let reading = match std::fs::canonicalize(file).ok().and_then(|real| overlay.get(&real)) {
+        Some(text) => Reading::of_bytes(&place, sources.next(), text.as_bytes()),
+        None => Reading::of_file(&place, sources.next()),
+    };
+    sources.add(&loaded.path, reading.text);
+    findings.extend(reading.findings);
+    let read = reading.doc;
     loaded.source = read.source;
     if let Some(second) = files.get(1) {
         let message = format!("the workspace has two files: this one and `{}`", second.display());
@@ -445,7 +422,7 @@ fn read_workspace(
         findings.push(finding.help("keep one of them"));
     }
     if let Some(node) = read.node {
-        loaded.doc = decode_partial::<WorkspaceDoc>(&node, findings).unwrap_or_default();
+        loaded.doc = decode_partial::<WorkspaceDoc>(&node, findings).map(Arc::new).unwrap_or_default();
         loaded.node = node;
     }
     loaded
@@ -468,6 +445,11 @@ fn slashed(path: &Path) -> String {
         _ => None,
     });
     parts.collect::<Vec<_>>().join("/")
+}
+
+/// Where a path really leads, as far as that can be told.
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| absolute(path))
 }
 
 fn absolute(path: &Path) -> PathBuf {

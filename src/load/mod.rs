@@ -1,5 +1,6 @@
 //! Files become a library: every document of a workspace by kind and name, with the shipped ones behind them.
 
+mod admit;
 mod again;
 mod discover;
 mod extends;
@@ -8,7 +9,6 @@ mod overlay;
 mod prompt_files;
 mod read;
 mod shipped;
-mod skills;
 mod written;
 
 pub use again::is_document_file;
@@ -20,7 +20,6 @@ pub use prompt_files::{PromptFile, PromptFileError};
 #[cfg(test)]
 pub use shipped::SHIPPED;
 pub use shipped::{ENGINE_PROMPTS, SHIPPED_LANGUAGES, mechanism_prompt, mechanism_prompts, shipped, shipped_in};
-pub use skills::user_skill_roots;
 pub use written::Written;
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! One file becomes a node with a kind.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes, did_you_mean, list_words};
 use crate::document::Kind;
-use crate::syntax::{Format, MAX_BYTES, Node, Value, add_source, parse};
+use crate::syntax::{Format, MAX_BYTES, Node, Value, parse, read_text};
 
 /// A document as it was read: not yet extended, not yet decoded.
 #[derive(Debug, Clone)]
@@ -28,55 +29,67 @@ impl ReadDoc {
     }
 }
 
-/// Reads a file.
-pub(super) fn read_file(
-    file: &Path,
-    shown: &Path,
-    folder: String,
-    expected: Option<Kind>,
-    sources: &mut SourceMap,
-    findings: &mut Diagnostics,
-) -> ReadDoc {
-    match read_bytes(file) {
-        Ok(bytes) => read_given(&bytes, shown, folder, expected, sources, findings),
-        Err(problem) => {
-            let source = sources.add(shown, "");
-            let code = if problem.missing { codes::FILE_MISSING } else { codes::FILE_UNREADABLE };
-            findings.error(code, Span::new(source, 0, 0), problem.message);
-            broken(shown, folder, source, expected)
+/// A file to be read.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// Where it is.
+    pub(super) file: PathBuf,
+    /// Its path, as people see it.
+    pub(super) shown: PathBuf,
+    /// See [`ReadDoc::folder`].
+    pub(super) folder: String,
+    /// What it must be.
+    pub(super) expected: Option<Kind>,
+}
+
+/// What a file gives by itself, before it stands among others.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) doc: ReadDoc,
+    pub(super) text: Arc<str>,
+    pub(super) findings: Diagnostics,
+}
+
+impl Reading {
+    /// Reads a file as the source of this id.
+    pub(super) fn of_file(place: &Place, source: SourceId) -> Self {
+        match read_bytes(&place.file) {
+            Ok(bytes) => Self::of_bytes(place, source, &bytes),
+            Err(problem) => {
+                let mut findings = Diagnostics::new();
+                let code = if problem.missing { codes::FILE_MISSING } else { codes::FILE_UNREADABLE };
+                findings.error(code, Span::new(source, 0, 0), problem.message);
+                Self { doc: place.doc(source, place.expected.unwrap_or(Kind::Loop), None), text: "".into(), findings }
+            }
         }
     }
-}
 
-/// Reads a document whose bytes are at hand.
-pub(super) fn read_given(
-    bytes: &[u8],
-    shown: &Path,
-    folder: String,
-    expected: Option<Kind>,
-    sources: &mut SourceMap,
-    findings: &mut Diagnostics,
-) -> ReadDoc {
-    let format = Format::of_path(shown).unwrap_or(Format::Yaml);
-    let (source, is_text) = add_source(sources, shown, bytes, findings);
-    if !is_text {
-        return broken(shown, folder, source, expected);
+    /// The same when its bytes are at hand.
+    pub(super) fn of_bytes(place: &Place, source: SourceId, bytes: &[u8]) -> Self {
+        let mut findings = Diagnostics::new();
+        let (text, is_text) = match read_text(source, bytes) {
+            Ok(text) => (Arc::from(text), true),
+            Err((text, finding)) => {
+                findings.push(finding);
+                (Arc::from(text), false)
+            }
+        };
+        let format = Format::of_path(&place.shown).unwrap_or(Format::Yaml);
+        let node = is_text.then(|| parse(source, &text, format, &mut findings)).flatten();
+        let kind = node.as_ref().and_then(|node| kind_of(node, place.expected, &mut findings));
+        let doc = match (node, kind) {
+            (Some(node), Some(kind)) => place.doc(source, kind, is_map(&node, &mut findings).then_some(node)),
+            _ => place.doc(source, place.expected.unwrap_or(Kind::Loop), None),
+        };
+        Self { doc, text, findings }
     }
-    // The text is shared with the map, so that it can be read while the map grows.
-    let text = sources.shared_text(source).unwrap_or_default();
-    let Some(node) = parse(source, &text, format, findings) else {
-        return broken(shown, folder, source, expected);
-    };
-    let Some(kind) = kind_of(&node, expected, findings) else {
-        return broken(shown, folder, source, expected);
-    };
-    let node = is_map(&node, findings).then_some(node);
-    ReadDoc { path: shown.to_owned(), folder, source, kind, node, shipped: false }
 }
 
-fn broken(shown: &Path, folder: String, source: SourceId, expected: Option<Kind>) -> ReadDoc {
-    let kind = expected.unwrap_or(Kind::Loop);
-    ReadDoc { path: shown.to_owned(), folder, source, kind, node: None, shipped: false }
+impl Place {
+    fn doc(&self, source: SourceId, kind: Kind, node: Option<Node>) -> ReadDoc {
+        let (path, folder) = (self.shown.clone(), self.folder.clone());
+        ReadDoc { path, folder, source, kind, node, shipped: false }
+    }
 }
 
 /// Reads a document that is part of the program.

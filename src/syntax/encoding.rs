@@ -1,6 +1,8 @@
 //! Bytes to text: UTF-8 with or without a byte order mark, and clear words for anything else.
 
-use crate::diag::{Diagnostic, SourceId, SourceMap, Span, codes};
+#[cfg(any(test, feature = "fuzzing"))]
+use crate::diag::SourceMap;
+use crate::diag::{Diagnostic, SourceId, Span, codes};
 
 /// The text of a document, without a byte order mark.
 ///
@@ -50,6 +52,7 @@ fn other_encoding(bytes: &[u8]) -> Option<(&'static str, String)> {
     }
 }
 
+#[cfg(any(test, feature = "fuzzing"))]
 /// Reads a file's bytes into the source map: the id and, if it is UTF-8, the text was good.
 pub fn add_source(
     sources: &mut SourceMap,

@@ -38,6 +38,19 @@ impl Offsets {
 
 /// How a scalar's text lies in the file, given what was written: quotes and block header included.
 pub(super) fn of_scalar(written: &str, text: &str, style: ScalarStyle, start: u32) -> Offsets {
+    let quote = match style {
+        ScalarStyle::Plain => Some(0),
+        ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Some(1),
+        _ => None,
+    };
+    // Most scalars stand on one line and escape nothing.
+    if let Some(quote) = quote
+        && !text.is_empty()
+        && written.len() == text.len() + 2 * quote
+        && written.get(quote..quote + text.len()) == Some(text)
+    {
+        return Offsets::Linear(start.saturating_add(u32::try_from(quote).unwrap_or_default()));
+    }
     let found = match style {
         ScalarStyle::Plain => flowing(written, text, 0, Escapes::None),
         ScalarStyle::SingleQuoted => flowing(written, text, 1, Escapes::DoubledQuote),

@@ -11,7 +11,6 @@ mod output;
 mod readme;
 mod run;
 mod seeing;
-mod skills;
 mod tune;
 mod watch;
 

@@ -12,21 +12,21 @@ use crate::diag::{Diagnostic, SourceId, Span, codes};
 
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     in_source(cx, subject.source());
-    for source in cx.template_sources() {
+    for source in cx.new_templates() {
         in_source(cx, source);
     }
 }
 
 /// Reports the secrets of a file, once a check.
 pub(in crate::check) fn in_source(cx: &mut Cx<'_>, source: SourceId) {
-    if !cx.first_look(source) {
+    if !cx.first_search(source) {
         return;
     }
     let Some(text) = cx.sources.shared_text(source) else { return };
     for (what, range) in find(&text) {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let span = Span::new(source, offset(range.start), offset(range.end));
-        cx.sources.hide(span);
+        cx.hide(span);
         cx.push(
             Diagnostic::warning(codes::SECRET, span, format!("this looks like {what}"))
                 .help("take it out of the file and have it replaced; name an environment variable instead: `{ env: NAME }`, or `{{ env.NAME }}` in a template"),

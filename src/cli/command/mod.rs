@@ -15,6 +15,5 @@ pub(super) mod render;
 mod render_diff;
 pub(super) mod run;
 pub(super) mod schema;
-pub(super) mod skills;
 pub(super) mod tune;
 pub(super) mod watch;

@@ -115,8 +115,7 @@ macro_rules! families {
 }
 
 families!(
-    actions, analysis, comments, documents, files, flow, references, safety, shape, skills, templates, toml, values,
-    yaml
+    actions, analysis, comments, documents, files, flow, references, safety, shape, templates, toml, values, yaml
 );
 
 #[cfg(test)]

@@ -93,6 +93,7 @@ enum Kind {
 #[derive(Default)]
 struct MapFrame {
     entries: Vec<Entry>,
+    /// Where the keys of a large map are written; behind the entries, and filled up when it is asked.
     seen: HashMap<Arc<str>, Span>,
     key: Key,
     /// It began with `{{`: a template without quotes, which is kept as the text that it was meant to be.
@@ -305,13 +306,12 @@ impl Builder<'_> {
             self.diagnostics.push(finding.help("write the keys out, or use an alias for the whole value: `b: *a`"));
             return;
         }
-        if let Some(first) = map.seen.get(key) {
+        if let Some(first) = map.place_of(key) {
             let finding = Diagnostic::error(codes::DUPLICATE_KEY, span, format!("key `{key}` is written twice"));
             self.diagnostics
-                .push(finding.label(*first, "first written here").help(format!("remove one of the two `{key}`")));
+                .push(finding.label(first, "first written here").help(format!("remove one of the two `{key}`")));
             return;
         }
-        map.seen.insert(key.clone(), span);
         map.key = Key::Given(key.clone(), span);
     }
 
@@ -330,6 +330,19 @@ impl Builder<'_> {
 }
 
 impl MapFrame {
+    /// Maps with fewer keys are searched one by one.
+    const LARGE: usize = 16;
+
+    /// Where a key is written in here already.
+    fn place_of(&mut self, key: &str) -> Option<Span> {
+        if self.entries.len() < Self::LARGE {
+            return self.entries.iter().find(|entry| &*entry.key == key).map(|entry| entry.key_span);
+        }
+        let unseen = self.seen.len();
+        self.seen.extend(self.entries[unseen..].iter().map(|entry| (entry.key.clone(), entry.key_span)));
+        self.seen.get(key).copied()
+    }
+
     /// Where the last thing in here ends.
     fn end(&self) -> Option<u32> {
         let entry = self.entries.last().map(|e| e.value.span.end.max(e.key_span.end));
