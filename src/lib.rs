@@ -43,6 +43,7 @@ mod prompt;
 mod reply;
 mod report;
 mod schema;
+mod skill;
 mod state;
 mod syntax;
 mod template;

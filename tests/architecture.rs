@@ -23,7 +23,9 @@ const ALLOWED: &[(&str, Uses)] = &[
     // `document` only for the settings of a provider.
     ("model", Only(&["diag", "syntax", "event", "document"])),
     ("report", Only(&["event"])),
-    ("load", Only(&["diag", "parallel", "syntax", "document"])),
+    // Files to skills. What they do when they are invoked is up to those who hold verbs and models.
+    ("skill", Only(&["diag", "syntax", "document"])),
+    ("load", Only(&["diag", "parallel", "syntax", "document", "skill"])),
     ("state", Only(&["document", "event", "model"])),
     // `diag` only for the nearest known name.
     ("reply", Only(&["diag"])),
@@ -33,7 +35,10 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     // Decisions without model, clock or template: what carries them out is in `engine`.
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
-    ("schema", AllBut(&["explain", "lsp", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"])),
+    (
+        "schema",
+        AllBut(&["skill", "explain", "lsp", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"]),
+    ),
     // `schema` for the engine's defaults.
     ("explain", Only(&["diag", "syntax", "document", "load", "schema"])),
     // The second gate compares documents with their schemas.

@@ -15,7 +15,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{check, debug, diff, docs, explain, fmt, graph, init, lsp, model, new, render, run, schema, tune, watch};
+use command::{
+    check, debug, diff, docs, explain, fmt, graph, init, lsp, model, new, render, run, schema, skills, tune, watch,
+};
 use error::CliError;
 use output::Output;
 
@@ -92,6 +94,8 @@ enum Command {
     Run(run::Args),
     /// Print the JSON Schemas of documents and events
     Schema(schema::Args),
+    /// List, show and validate skills
+    Skills(skills::Args),
     /// Try thresholds on what was recorded, without a model
     Tune(tune::Args),
     /// Check a loop at each change of its files, and show what the change does
@@ -127,6 +131,7 @@ pub fn command_line() -> ExitCode {
         Command::Render(args) => render::run(&args, &context),
         Command::Run(args) => run::run(&args, &context),
         Command::Schema(args) => schema::run(&args, &context),
+        Command::Skills(args) => skills::run(&args, &context),
         Command::Tune(args) => tune::run(&args, &context),
         Command::Watch(args) => watch::run(&args, &context),
     };

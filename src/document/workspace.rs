@@ -169,7 +169,8 @@ pub struct Paths {
     pub loops: Vec<Spanned<String>>,
     /// Folders of templates. Default: `[prompts]`.
     pub prompts: Vec<Spanned<String>>,
-    /// Folders of skills. Default: `[skills]`.
+    /// Folders of skills, each a folder with a `SKILL.md`; of two skills with one name, the one of the earlier folder is taken.
+    /// `~/` begins a folder of the user's. Default: `[skills, .agents/skills, .claude/skills]`.
     pub skills: Vec<Spanned<String>>,
     /// Folders that file steps and file tools may touch. Default: `[.]`.
     pub roots: Vec<Spanned<String>>,
@@ -177,8 +178,13 @@ pub struct Paths {
 
 impl Default for Paths {
     fn default() -> Self {
-        let list = |path: &str| vec![Spanned::from(path.to_owned())];
-        Self { loops: list("loops"), prompts: list("prompts"), skills: list("skills"), roots: list(".") }
+        let list = |paths: &[&str]| paths.iter().map(|path| Spanned::from((*path).to_owned())).collect();
+        Self {
+            loops: list(&["loops"]),
+            prompts: list(&["prompts"]),
+            skills: list(&["skills", ".agents/skills", ".claude/skills"]),
+            roots: list(&["."]),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use super::shipped::SHIPPED;
 use crate::diag::{Diagnostic, Diagnostics, Severity, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
 use crate::parallel;
+use crate::skill::SkillSet;
 use crate::syntax::{Node, Spanned, Style, Value, decode_partial};
 
 /// Fewer files than this are not worth a thread.
@@ -82,19 +83,21 @@ pub struct Library {
     pub presets: IndexMap<String, Loaded<PresetDoc>>,
     /// Files that give no document.
     pub unusable: Vec<Unusable>,
+    /// Skills, in the order in which their folders are searched.
+    pub skills: Arc<SkillSet>,
     /// Template files.
     pub files: PromptFiles,
     /// The workspace's folder, where it really is.
     real_root: PathBuf,
-    shown_root: PathBuf,
+    pub(super) shown_root: PathBuf,
     pub(super) overlay: Overlay,
     pub(super) docs: Vec<ReadDoc>,
     passed_over: usize,
     /// Files that were read, by their real paths.
-    known: HashMap<PathBuf, SourceId>,
+    pub(super) known: HashMap<PathBuf, SourceId>,
     /// What was added by hand, to be added again when everything is read again.
     pub(super) added: IndexSet<Added>,
-    findings: Diagnostics,
+    pub(super) findings: Diagnostics,
 }
 
 impl Library {
@@ -136,6 +139,7 @@ impl Library {
             forges: IndexMap::new(),
             presets: IndexMap::new(),
             unusable: Vec::new(),
+            skills: Arc::default(),
             shown_root,
             overlay,
             docs: Vec::new(),
@@ -145,6 +149,7 @@ impl Library {
             findings,
         };
         library.read_folders();
+        library.read_skills();
         library.read_shipped();
         library.read_extended(0);
         library.admit(0);
@@ -203,6 +208,7 @@ impl Library {
             }
             let own: Vec<PathBuf> =
                 self.workspace.doc.paths.loops.iter().map(|folder| root.join(plain(&folder.value))).collect();
+            added.extend(self.skill_sources_below(path));
             let files = documents(path, path, &mut self.sources, &mut self.findings).into_iter();
             let files = files.map(|file| path.join(file));
             let (files, others): (Vec<_>, Vec<_>) =
@@ -252,7 +258,9 @@ impl Library {
     #[must_use]
     pub fn own_sources(&self) -> Vec<SourceId> {
         let workspace = Some(self.workspace.source).filter(|source| *source != SourceId::NONE);
-        workspace.into_iter().chain(self.docs.iter().filter(|doc| !doc.shipped).map(|doc| doc.source)).collect()
+        let skills = self.skills.entries().iter().map(|entry| entry.source);
+        let docs = self.docs.iter().filter(|doc| !doc.shipped).map(|doc| doc.source);
+        workspace.into_iter().chain(docs).chain(skills).collect()
     }
 
     fn read_folders(&mut self) {

@@ -9,6 +9,7 @@ mod overlay;
 mod prompt_files;
 mod read;
 mod shipped;
+mod skills;
 mod written;
 
 pub use again::is_document_file;
@@ -20,6 +21,7 @@ pub use prompt_files::{PromptFile, PromptFileError};
 #[cfg(test)]
 pub use shipped::SHIPPED;
 pub use shipped::{ENGINE_PROMPTS, SHIPPED_LANGUAGES, mechanism_prompt, mechanism_prompts, shipped, shipped_in};
+pub use skills::user_skill_roots;
 pub use written::Written;
 
 #[cfg(test)]

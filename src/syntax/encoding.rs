@@ -1,8 +1,6 @@
 //! Bytes to text: UTF-8 with or without a byte order mark, and clear words for anything else.
 
-#[cfg(any(test, feature = "fuzzing"))]
-use crate::diag::SourceMap;
-use crate::diag::{Diagnostic, SourceId, Span, codes};
+use crate::diag::{Diagnostic, SourceId, SourceMap, Span, codes};
 
 /// The text of a document, without a byte order mark.
 ///
@@ -52,7 +50,6 @@ fn other_encoding(bytes: &[u8]) -> Option<(&'static str, String)> {
     }
 }
 
-#[cfg(any(test, feature = "fuzzing"))]
 /// Reads a file's bytes into the source map: the id and, if it is UTF-8, the text was good.
 pub fn add_source(
     sources: &mut SourceMap,

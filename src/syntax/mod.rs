@@ -13,9 +13,7 @@ use std::path::Path;
 
 pub use comments::comments;
 pub use decode::{decode, decode_partial, decode_within};
-#[cfg(any(test, feature = "fuzzing"))]
-pub use encoding::add_source;
-pub use encoding::read_text;
+pub use encoding::{add_source, read_text};
 pub use node::{Entry, Node, Style, Value};
 pub use offsets::Offsets;
 pub use wrappers::{Raw, Spanned};

@@ -11,6 +11,7 @@ mod output;
 mod readme;
 mod run;
 mod seeing;
+mod skills;
 mod tune;
 mod watch;
 

@@ -15,5 +15,6 @@ pub(super) mod render;
 mod render_diff;
 pub(super) mod run;
 pub(super) mod schema;
+pub(super) mod skills;
 pub(super) mod tune;
 pub(super) mod watch;

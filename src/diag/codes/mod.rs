@@ -115,7 +115,8 @@ macro_rules! families {
 }
 
 families!(
-    actions, analysis, comments, documents, files, flow, references, safety, shape, templates, toml, values, yaml
+    actions, analysis, comments, documents, files, flow, references, safety, shape, skills, templates, toml, values,
+    yaml
 );
 
 #[cfg(test)]
