@@ -2,11 +2,12 @@
 //! with the time that each takes, and what must come of them. `tests/cases/mechanism/README.md` explains the keys.
 
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use loopwright::event::{Envelope, Subscriber};
-use loopwright::{Engine, Library, Outcome, RunRequest};
+use loopwright::{Asker, Engine, Library, Outcome, RunRequest};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,6 +31,8 @@ struct Case {
     workspace: serde_json::Map<String, Value>,
     #[serde(default)]
     replies: indexmap::IndexMap<String, Vec<Value>>,
+    #[serde(default)]
+    answers: Vec<Value>,
     expect: Expect,
 }
 
@@ -85,7 +88,17 @@ fn script(replies: &[Value]) -> String {
     json!({ "kind": "script", "exchanges": exchanges }).to_string()
 }
 
-fn run(document: &Value, replies: impl Fn(&str) -> Vec<Value>, more: &[(String, Value)]) -> Ran {
+/// A person with answers at hand; nobody when these are used up.
+struct Person(Mutex<Vec<Value>>);
+
+impl Asker for Person {
+    fn ask<'a>(&'a self, _: String, _: Vec<String>) -> Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>> {
+        let answer = self.0.lock().unwrap().pop().map(|answer| answer.as_str().unwrap_or_default().to_owned());
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+fn run(document: &Value, replies: impl Fn(&str) -> Vec<Value>, more: &[(String, Value)], answers: &[Value]) -> Ran {
     let folder = Folder::new(&[]);
     let model = |tier: &str| json!({ "provider": "replay", "path": format!("{tier}.script.yaml"), "accept": true });
     let models: serde_json::Map<String, Value> = TIERS.iter().map(|tier| (format!("m_{tier}"), model(tier))).collect();
@@ -106,7 +119,8 @@ fn run(document: &Value, replies: impl Fn(&str) -> Vec<Value>, more: &[(String, 
     let (library, findings) = Library::open(folder.path());
     assert!(!findings.has_errors(), "{findings:?}");
     let seen = Arc::new(Collect::default());
-    let engine = Engine::builder(Arc::new(library)).subscriber(seen.clone()).build().unwrap();
+    let person = Arc::new(Person(Mutex::new(answers.iter().rev().cloned().collect())));
+    let engine = Engine::builder(Arc::new(library)).subscriber(seen.clone()).asker(person).build().unwrap();
     let loop_name = document["name"].as_str().unwrap_or("case").to_owned();
     let request = RunRequest { loop_name, input: "the task".into(), ..RunRequest::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -121,7 +135,7 @@ fn run(document: &Value, replies: impl Fn(&str) -> Vec<Value>, more: &[(String, 
 fn faults(case: &Case) -> Vec<String> {
     let mut more: Vec<(String, Value)> = case.files.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
     more.extend(case.workspace.iter().map(|(k, v)| (k.clone(), v.clone())));
-    let ran = run(&case.document, |tier| case.replies.get(tier).cloned().unwrap_or_default(), &more);
+    let ran = run(&case.document, |tier| case.replies.get(tier).cloned().unwrap_or_default(), &more, &case.answers);
     let expect = &case.expect;
     let mut faults = Vec::new();
     if json!(ran.outcome.reason) != json!(expect.reason) {
@@ -257,7 +271,7 @@ proptest! {
             "reflection" => thoughts.clone(),
             _ => opinions.clone(),
         };
-        let ran = run(&stirred(every, max_calls, max_reviews), replies, &[]);
+        let ran = run(&stirred(every, max_calls, max_reviews), replies, &[], &[]);
         let log = || ran.events.iter().cloned().map(shorten).collect::<Vec<_>>().join("\n");
         let iterations = ran.of_kind("iteration_started").count();
         prop_assert!(iterations <= 12, "{}", log());

@@ -399,3 +399,60 @@ fn a_run_that_watches_needs_no_call_and_its_thread_ends_with_the_engine() {
     assert!(story.requests()[1].contains("Seen by the watcher."));
     assert_eq!(story.statuses(), [ReloadStatus::Applied]);
 }
+
+/// The spin events of a run: what follows, and how many warnings there were.
+fn spins(story: &Story) -> Vec<(String, u32)> {
+    let events = story.events.0.lock().unwrap();
+    let spins = events.iter().filter_map(|envelope| match &envelope.event {
+        Event::Spin { consequence, state, .. } => Some((format!("{consequence:?}"), state.warnings)),
+        _ => None,
+    });
+    spins.collect()
+}
+
+const REPEATS: &str = "\
+name: work
+description: Says the same each time.
+prompt: { instruction: Look. }
+limits: { max_iterations: 8 }
+actions: { look: { description: Look., do: [{ feedback: nothing is there to be seen }] } }
+hooks: { after_iteration: [{ status: \"{{ spin.is_spinning }} {{ spin.warnings }}\" }] }
+";
+
+#[test]
+fn another_number_of_warnings_takes_the_incident_over() {
+    let story = Story::new(&[("loops/work.yaml", REPEATS)], |number, folder, engine| {
+        if number == 4 {
+            folder.write(
+                "loops/work.yaml",
+                format!("{REPEATS}mechanisms: {{ spin: {{ max_warnings: 1, max_reviews: 0 }} }}\n"),
+            );
+            engine.reload();
+        }
+        r#"{"@action": "look"}"#.to_owned()
+    });
+    let outcome = story.run(HotReload::Manual);
+    assert_eq!(outcome.reason.name(), "spin");
+    assert_eq!(spins(&story), [("Warning".to_owned(), 1), ("Warning".to_owned(), 2), ("End".to_owned(), 2)]);
+}
+
+#[test]
+fn spin_detection_that_is_switched_off_forgets_the_incident() {
+    let story = Story::new(&[("loops/work.yaml", REPEATS)], |number, folder, engine| {
+        if number == 4 {
+            folder.write("loops/work.yaml", format!("{REPEATS}mechanisms: {{ spin: {{ enabled: false }} }}\n"));
+            engine.reload();
+        }
+        r#"{"@action": "look"}"#.to_owned()
+    });
+    story.run(HotReload::Manual);
+    let events = story.events.0.lock().unwrap();
+    let told: Vec<String> = events
+        .iter()
+        .filter_map(|envelope| match &envelope.event {
+            Event::Status { text, .. } => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told[3..], ["true 1", "true 2", "false 0", "false 0", "false 0"]);
+}

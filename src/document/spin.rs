@@ -26,7 +26,8 @@ pub struct Spin {
     /// The confidence from which the helper model's opinion counts, 0 to 1. Default: 0.9.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub confidence: Option<f64>,
-    /// How often the helper model is asked, in one run of the loop. Default: 6.
+    /// How often the helper model is asked, in one run of the loop. Used up in an incident, its last opinion stands.
+    /// Default: 6.
     pub max_reviews: Option<u32>,
     /// The model tier. Default: `helper`.
     pub tier: Option<Spanned<String>>,
@@ -115,9 +116,10 @@ pub enum SpinClass {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SpinReset {
-    /// A person spoke. Default: true.
+    /// A person spoke: in a running loop, by answering a question. Default: true.
     pub user_message: Option<bool>,
-    /// So long without any activity of the agent; `0s` for never. Default: 2m.
+    /// So long without any activity of the agent; `0s` for never. For recorded histories: a running loop is never idle.
+    /// Default: 2m.
     pub idle_gap: Option<Duration>,
     /// The same call brought something new. Default: true.
     pub new_result: Option<bool>,

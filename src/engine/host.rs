@@ -227,6 +227,9 @@ impl LoopCore {
             None
         };
         self.events.emit(Event::Asked { answer: answer.clone() });
+        if answer.is_some() {
+            self.note_person();
+        }
         Ok(answer)
     }
 }

@@ -137,6 +137,7 @@ impl LoopRun {
             }
             state.iteration += 1;
             state.silence = false;
+            state.moved = false;
             state.shown_feedback = std::mem::take(&mut state.next_feedback);
             state.iteration
         };

@@ -133,11 +133,6 @@ impl Program {
         minijinja::Value::from_pairs(set.map(|(name, value)| (name, minijinja::Value::from(value))))
     }
 
-    /// Whether the spin detector goes by the same as under another version of the loop.
-    pub(super) fn same_spin(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other) || self.spin == other.spin
-    }
-
     /// What the spin detector goes by, made once.
     pub(super) fn spin_rules(&self) -> &Rules {
         self.spin_rules.get_or_init(|| self.spin.as_ref().map_or_else(Rules::default, |spin| Rules::new(spin.into())))

@@ -187,7 +187,6 @@ impl LoopCore {
             message: refused.message.clone(),
             will_retry,
         });
-        self.note_rejected(&refused.class, &refused.message);
         if will_retry {
             return Ok(());
         }
@@ -316,7 +315,11 @@ impl LoopCore {
         for (that, message) in &action.verify {
             let holds = self.eval(that, &frame).map_err(|e| verify_refusal(e.to_string()))?;
             if !holds.is_true() {
-                return Err(verify_refusal(self.verify_words(that, message.as_deref(), &frame)));
+                let refused = verify_refusal(self.verify_words(that, message.as_deref(), &frame));
+                if action.ends_loop() {
+                    self.note_refused_end(&action.name, &extracted.params, &refused.message);
+                }
+                return Err(refused);
             }
         }
         self.events.emit(Event::Action {

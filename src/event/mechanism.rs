@@ -212,6 +212,19 @@ pub struct SpinState {
     pub next_actions: Vec<String>,
 }
 
+/// What the helper model said of a suspected spin.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SpinOpinion {
+    /// Whether it sees a spin.
+    pub is_spinning: bool,
+    /// How sure it is, 0 to 1.
+    pub confidence: f64,
+    /// How it can tell.
+    pub reason: String,
+    /// Whether it is a spin by that: the model sees one, and is sure enough.
+    pub counts: bool,
+}
+
 /// What follows from what spin detection found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

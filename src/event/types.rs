@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::mechanism::{
     CheckpointState, Decision, Grounds, PerceptionState, PerceptionTrigger, ProgressState, ReflectionState,
-    SpinConsequence, SpinState,
+    SpinConsequence, SpinOpinion, SpinState,
 };
 use super::reason::ExitReason;
 use super::reload::{ReloadFinding, ReloadStatus};
@@ -464,6 +464,8 @@ pub enum Event {
         state: SpinState,
         /// What follows.
         consequence: SpinConsequence,
+        /// What the helper model said, when it was asked.
+        opinion: Option<SpinOpinion>,
         /// Why the helper model gave no opinion; the loop counts as not spinning then.
         error: Option<String>,
     },

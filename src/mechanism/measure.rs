@@ -50,7 +50,8 @@ impl Iterations {
         self.watch.sight.add(&record.action, &found);
         let review = self.watch.should_review(&self.settings.spin, false, self.now);
         let pattern = self.watch.sight.pattern.clone();
-        self.watch.conclude(&self.settings.spin, pattern.as_ref());
+        let detector = &self.detector;
+        self.watch.conclude(&self.settings.spin, pattern.as_ref(), |finding| detector.is_over(finding));
         let (_, reflection) = super::level(&self.settings.reflection, Circumstances::default());
         let perception =
             self.perception.should_update(&self.settings.perception, PerceptionTrigger::PostAction, self.now);

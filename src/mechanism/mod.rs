@@ -16,7 +16,7 @@ mod todo;
 #[allow(dead_code, unused_imports, reason = "carried out by the engine in the next change")]
 pub mod verification;
 
-pub use incident::{Opinion, Repetition, Sight, Watch};
+pub use incident::{Opinion, Repetition, Sight, Watch, Weighed};
 pub use perception::{Account, Perception};
 pub use progress::Progress;
 pub use reflection::{Circumstances, level};

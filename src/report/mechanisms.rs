@@ -39,6 +39,11 @@ pub(super) fn told(event: &Event) -> Option<Told> {
             Told::Line(Look::Dim, format!("  reflection ({level}, {rule}): {}", one_line(&words, WIDE)))
         }
         Event::Spin { error: Some(error), .. } => failed("second opinion on a suspected spin", error),
+        Event::Spin { opinion: Some(said), grounds, .. } if !said.counts => {
+            let what = if said.is_spinning { "a spin, not sure enough" } else { "no spin" };
+            let reason = one_line(&said.reason, WIDE);
+            Told::Detail(format!("  second opinion: {what} ({}): {reason}", numbers(grounds)))
+        }
         Event::Spin { state, .. } if !state.is_spinning => Told::Detail("  suspected spin: none".to_owned()),
         Event::Spin { state, grounds, consequence, .. } => {
             let what = match consequence {
@@ -48,7 +53,8 @@ pub(super) fn told(event: &Event) -> Option<Told> {
             };
             let (action, reason) = (one_line(&state.action, 60), one_line(&state.reason, WIDE));
             let grounds = numbers(grounds);
-            Told::Line(Look::Warning, format!("  ! {what}: {action} x {} ({grounds}): {reason}", state.count))
+            let times = if state.count > 0 { format!(" x {}", state.count) } else { String::new() };
+            Told::Line(Look::Warning, format!("  ! {what}: {action}{times} ({grounds}): {reason}"))
         }
         Event::Progress { state, ends, grounds, .. } => {
             let line = format!(
@@ -83,7 +89,7 @@ fn numbers(grounds: &Grounds) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{MechanismName, PerceptionState, PerceptionTrigger, SpinState};
+    use crate::event::{MechanismName, PerceptionState, PerceptionTrigger, SpinOpinion, SpinState};
 
     fn text(event: &Event) -> String {
         match told(event) {
@@ -111,7 +117,14 @@ mod tests {
         assert_eq!(text(&event), "  perception (forced): looks \\u{1b}[2Jaround []");
         let state = SpinState { is_spinning: true, action: "read".into(), count: 4, ..SpinState::default() };
         let grounds = Grounds::of("exact").with("count", 4_u32);
-        let event = Event::Spin { grounds, state, consequence: SpinConsequence::Warning, error: None };
+        let event = Event::Spin { grounds, state, consequence: SpinConsequence::Warning, opinion: None, error: None };
         assert_eq!(text(&event), "  ! spin, the model is warned: read x 4 (exact count=4): ");
+        let said = SpinOpinion { is_spinning: true, confidence: 0.8, reason: "reads on".into(), counts: false };
+        let grounds = Grounds::of("same_action").with("confidence", 0.8).with("needed", 0.9);
+        let state = SpinState::default();
+        let event =
+            Event::Spin { grounds, state, consequence: SpinConsequence::None, opinion: Some(said), error: None };
+        let told = "detail   second opinion: a spin, not sure enough (same_action confidence=0.8 needed=0.9): reads on";
+        assert_eq!(text(&event), told);
     }
 }

@@ -51,6 +51,8 @@ pub struct RunState {
     pub silence: bool,
     /// A `finish` hook's wish to count a failure as a success.
     pub ignore_error: bool,
+    /// Whether variables got other values in this iteration.
+    pub moved: bool,
     /// Iterations begun.
     pub iteration: u32,
     /// What the mechanisms know.

@@ -32,6 +32,7 @@ impl Verb for Set {
             for (name, value) in &values {
                 vars.set(name, plain(value)).map_err(|e| StepFailure::new(e.to_string()))?;
             }
+            state.moved |= values.keys().any(|name| vars.get(name) != state.vars.get(name));
             state.vars = vars;
         }
         let values = serde_json::Value::Object(values);

@@ -57,8 +57,8 @@ struct MechanismMemory {
     /// Made when the first action is over, and again when a reload brings other thresholds. With the program whose they
     /// are.
     detector: Option<(Detector, Arc<Program>)>,
-    /// Replies of this iteration that gave no action.
-    rejected: Vec<Record>,
+    /// Wishes to end the loop that were refused in this turn.
+    refused: Vec<Record>,
     /// Reflections that asked a model.
     reflections: u32,
     /// How the figure moves, with the settings by which it is taken.

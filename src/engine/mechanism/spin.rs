@@ -1,22 +1,23 @@
 //! Spin: what the detector is shown, the helper model's opinion, and what follows from both.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 use minijinja::Value;
 use minijinja::value::Serde;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
-use super::Ask;
+use super::{Ask, MechanismMemory};
 use crate::document::{Effect, ToolClass};
 use crate::engine::act::{Handled, outcome_text, shorten};
 use crate::engine::core::LoopCore;
 use crate::engine::finish::End;
 use crate::engine::program::ActionKind;
 use crate::engine::turn::Chosen;
-use crate::event::{CallPurpose, Event, ExitReason, MechanismName, SpinConsequence, SpinState};
-use crate::mechanism::spin::{Class, Detector, Kind, Record};
-use crate::mechanism::{Mode, Opinion, Repetition, Sight, Verdict};
+use crate::event::{CallPurpose, Event, ExitReason, Grounds, MechanismName, SpinConsequence, SpinOpinion, SpinState};
+use crate::mechanism::spin::{Class, Detector, Finding, Kind, Record};
+use crate::mechanism::{Mode, Opinion, Repetition, Sight, Verdict, Weighed};
 use crate::state::{ActionRecord, Frame, Scope};
 use crate::verb::{Phase, StepFailure};
 
@@ -34,8 +35,16 @@ pub(super) struct SpinSeen {
 
 /// The helper model was asked, and did not say that it is a spin.
 struct Reviewed {
-    verdict: Verdict,
+    grounds: Grounds,
+    opinion: Option<SpinOpinion>,
     error: Option<String>,
+}
+
+/// What is found, and what the helper model said of it.
+#[derive(Default)]
+struct Found {
+    repetition: Option<Repetition>,
+    reviewed: Option<Reviewed>,
 }
 
 impl LoopCore {
@@ -43,30 +52,46 @@ impl LoopCore {
     pub(super) async fn watch_for_spin(&self, chosen: &Chosen, handled: &Handled) -> SpinSeen {
         let settings = &self.program.mechanisms.spin;
         if settings.mode == Mode::Off {
+            self.forget_spin();
             return SpinSeen::default();
         }
         self.show_detector(chosen, handled);
-        let (found, reviewed) = self.find_spin(Review::AsSuspected, true, Phase::WORK).await;
+        let Found { repetition, reviewed } = self.find_spin(Review::AsSuspected, true, Phase::WORK).await;
         let (consequence, begins, state) = {
             let mut memory = self.mechanism_memory();
-            let (consequence, begins) = memory.watch.conclude(settings, found.as_ref());
-            (consequence, begins, memory.watch.state.clone())
+            let MechanismMemory { watch, detector, .. } = &mut *memory;
+            let is_over = |found: &Finding| detector.as_ref().is_none_or(|(detector, _)| detector.is_over(found));
+            let (consequence, begins) = watch.conclude(settings, repetition.as_ref(), is_over);
+            (consequence, begins, watch.state.clone())
         };
         self.state().seen.spin = Value::from(Serde(&state));
-        let Some(found) = found else {
-            if let Some(Reviewed { verdict, error }) = reviewed {
+        let (opinion, error) = match &reviewed {
+            Some(Reviewed { opinion, error, .. }) => (opinion.clone(), error.clone()),
+            None => (None, None),
+        };
+        let Some(found) = repetition else {
+            if let Some(Reviewed { grounds, .. }) = reviewed {
                 let consequence = SpinConsequence::None;
-                self.events.emit(Event::Spin { grounds: verdict.grounds, state, consequence, error });
+                self.events.emit(Event::Spin { grounds, state, consequence, opinion, error });
             }
             return SpinSeen::default();
         };
         let grounds = found.grounds.with("warnings", state.warnings).with("max_warnings", settings.max_warnings);
-        self.events.emit(Event::Spin { grounds, state: state.clone(), consequence, error: None });
+        self.events.emit(Event::Spin { grounds, state: state.clone(), consequence, opinion, error });
         if consequence == SpinConsequence::End {
             return SpinSeen { begins, end: Some(spin_end(&state)) };
         }
         self.warn_of_spin(&state);
         SpinSeen { begins, end: None }
+    }
+
+    /// Spin detection was switched off while the loop runs: nothing of what it knew holds any more.
+    fn forget_spin(&self) {
+        let mut memory = self.mechanism_memory();
+        if memory.detector.take().is_some() {
+            memory.watch.close();
+            self.state().seen.spin = Value::from(Serde(SpinState::default()));
+        }
     }
 
     /// What a `check_spin` step asks for: looks without consequences.
@@ -80,65 +105,67 @@ impl LoopCore {
             Some(true) => Review::Always,
             Some(false) => Review::Never,
         };
-        let (found, reviewed) = self.find_spin(review, false, phase).await;
+        let Found { repetition, reviewed } = self.find_spin(review, false, phase).await;
         self.still_running(phase)?;
         let state = {
-            let mut memory = self.mechanism_memory();
-            if let Some(found) = &found {
-                memory.watch.show(found);
-            }
-            memory.watch.state.clone()
+            let memory = self.mechanism_memory();
+            repetition.as_ref().map_or_else(|| memory.watch.state.clone(), |found| memory.watch.with(found))
         };
         let seen = Value::from(Serde(&state));
         self.state().seen.spin = seen.clone();
-        let (grounds, error) = match (found, reviewed) {
-            (Some(found), _) => (found.grounds, None),
-            (None, Some(Reviewed { verdict, error })) => (verdict.grounds, error),
+        let (grounds, opinion, error) = match (repetition, reviewed) {
+            (Some(found), None) => (found.grounds, None, None),
+            (Some(found), Some(Reviewed { opinion, error, .. })) => (found.grounds, opinion, error),
+            (None, Some(Reviewed { grounds, opinion, error })) => (grounds, opinion, error),
             (None, None) => return Ok(seen),
         };
-        self.events.emit(Event::Spin { grounds, state, consequence: SpinConsequence::None, error });
+        self.events.emit(Event::Spin { grounds, state, consequence: SpinConsequence::None, opinion, error });
         Ok(seen)
     }
 
     /// The pattern that the detector found, or else what the helper model says, when its throttle lets it be asked.
     /// `told` says that the decision belongs to the iteration; what a step asks for is told by its own event.
-    async fn find_spin(&self, review: Review, told: bool, phase: Phase) -> (Option<Repetition>, Option<Reviewed>) {
+    async fn find_spin(&self, review: Review, told: bool, phase: Phase) -> Found {
         let settings = &self.program.mechanisms.spin;
         let now = self.moment();
-        let (pattern, verdict) = {
+        let (known, verdict) = {
             let memory = self.mechanism_memory();
-            let verdict = memory.watch.should_review(settings, review == Review::Always, now);
-            (memory.watch.sight.pattern.clone(), verdict)
+            let watch = &memory.watch;
+            let known = watch.sight.pattern.clone().or_else(|| watch.standing(settings));
+            (known, watch.should_review(settings, review == Review::Always, now))
         };
-        if let Some(found) = pattern {
+        if let Some(found) = known {
             if told {
                 self.decided(MechanismName::Spin, &Verdict { act: true, grounds: found.grounds.clone() });
             }
-            return (Some(found), None);
+            return Found { repetition: Some(found), reviewed: None };
         }
         if review == Review::Never {
-            return (None, None);
+            return Found::default();
         }
         if told {
             self.decided(MechanismName::Spin, &verdict);
         }
         if !verdict.act {
-            return (None, None);
+            return Found::default();
         }
         let (opinion, error) = match self.second_opinion(phase).await {
             Ok(opinion) => (Some(opinion), None),
             Err(error) => (None, Some(error)),
         };
         let now = self.moment();
-        let found = self.mechanism_memory().watch.weigh(settings, opinion, now);
-        (found, Some(Reviewed { verdict, error }))
+        let Weighed { found, opinion, grounds } = self.mechanism_memory().watch.weigh(settings, opinion, now);
+        // The rule stays the one that asked; the numbers are those that decided.
+        let numbers = grounds.numbers.into_iter().filter(|_| opinion.is_some());
+        let grounds = numbers.fold(verdict.grounds, |grounds, (name, figure)| grounds.with(&name, figure));
+        Found { repetition: found, reviewed: Some(Reviewed { grounds, opinion, error }) }
     }
 
     /// Shows the detector what was done in this iteration and what came of it.
     fn show_detector(&self, chosen: &Chosen, handled: &Handled) {
-        let (iteration, feedback) = {
+        let (iteration, feedback, moved) = {
             let state = self.state();
-            (u64::from(state.iteration), state.feedback.join("\n"))
+            (u64::from(state.iteration), state.feedback.join("\n"), state.moved)
         };
         let mut records = Vec::new();
         if let Some(thought) = chosen.thought.as_deref().filter(|thought| !thought.trim().is_empty()) {
@@ -163,36 +190,59 @@ impl LoopCore {
             let params = Json::Object(chosen.params.clone());
             let mut record = Record::call(chosen.action.name.as_str(), params, texts.join("\n"));
             record.error = !handled.ok;
+            record.moved = moved;
+            record.finish = chosen.action.ends_loop();
             // An action that says nothing of what it did may have done something each time.
             record.observation = record.observation.filter(|text| !text.is_empty());
             records.push(record);
         }
         let mut memory = self.mechanism_memory();
-        let memory = &mut *memory;
-        let known = memory.detector.take().filter(|(_, program)| program.same_spin(&self.program));
-        let (detector, _) =
-            memory.detector.insert(known.unwrap_or_else(|| (self.new_detector(), Arc::clone(&self.program))));
-        let rejected = std::mem::take(&mut memory.rejected);
+        let refused = std::mem::take(&mut memory.refused);
         memory.watch.sight = Sight::default();
-        for record in rejected.iter().chain(&records) {
-            let found = detector.observe_all(record);
-            let action = if record.action.is_empty() { &chosen.action.name } else { &record.action };
-            memory.watch.sight.add(action, &found);
-        }
+        self.with_detector(&mut memory, |detector, sight| {
+            for record in refused.iter().chain(&records) {
+                let found = detector.observe_all(record);
+                let action = if record.action.is_empty() { &chosen.action.name } else { &record.action };
+                sight.add(action, &found);
+            }
+        });
     }
 
-    /// Notes a reply that gave no action: to the detector it is a call that failed.
-    pub(in crate::engine) fn note_rejected(&self, class: &str, message: &str) {
-        if self.program.mechanisms.spin.mode == Mode::Off {
+    /// Hands out the detector, made when it is first needed, with the thresholds that are in force.
+    fn with_detector(&self, memory: &mut MechanismMemory, work: impl FnOnce(&mut Detector, &mut Sight)) {
+        let MechanismMemory { watch, detector, .. } = memory;
+        let rules = self.program.spin_rules();
+        let (detector, program) = detector.get_or_insert_with(|| {
+            (Detector::new(rules).with_classes(self.declared_classes()), Arc::clone(&self.program))
+        });
+        if !Arc::ptr_eq(program, &self.program) {
+            detector.adopt(rules, self.declared_classes());
+            *program = Arc::clone(&self.program);
+        }
+        work(detector, &mut watch.sight);
+    }
+
+    /// Notes a wish to end the loop that was refused, once a turn: the model may mend its reply, and what it does then
+    /// counts. Any other reply that the model mends in its turn counts for nothing.
+    pub(in crate::engine) fn note_refused_end(&self, action: &str, params: &Map<String, Json>, message: &str) {
+        let mut memory = self.mechanism_memory();
+        if self.program.mechanisms.spin.mode == Mode::Off || memory.refused.iter().any(|known| known.action == action) {
             return;
         }
-        let mut record = Record::call("invalid_reply", json!({ "class": class }), message);
-        record.error = true;
-        self.mechanism_memory().rejected.push(record);
+        let mut record = Record::call(action, Json::Object(params.clone()), message);
+        (record.error, record.finish) = (true, true);
+        memory.refused.push(record);
     }
 
-    /// A detector with the loop's thresholds, and the classes that its tools declare.
-    fn new_detector(&self) -> Detector {
+    /// A person spoke: what was done before is another matter.
+    pub(in crate::engine) fn note_person(&self) {
+        if let Some((detector, _)) = &mut self.mechanism_memory().detector {
+            detector.observe_all(&Record { kind: Kind::User, ..Record::default() });
+        }
+    }
+
+    /// The classes that the loop's tools declare.
+    fn declared_classes(&self) -> BTreeMap<String, Class> {
         let own = self.program.tools.iter().map(|name| (name, name));
         let actions = self.program.actions.iter().filter_map(|(name, action)| match &action.kind {
             ActionKind::Tool(tool) => Some((name, tool)),
@@ -207,7 +257,7 @@ impl LoopCore {
             };
             Some((name.clone(), class))
         });
-        Detector::new(self.program.spin_rules()).with_classes(classes.collect())
+        classes.collect()
     }
 
     /// Whether a tool changes anything, where its document says that it does not.
@@ -240,8 +290,10 @@ impl LoopCore {
     /// Tells the model what it repeats, how often, and what came of it.
     fn warn_of_spin(&self, state: &SpinState) {
         let (failed, brought) = {
-            let state = self.state();
-            let last = state.history.last();
+            let history = &self.state().history;
+            // The last thing that was done may be another one. Of a tool it is the action that called it.
+            let known = self.program.actions.contains_key(&state.action);
+            let last = history.iter().rev().find(|record| !known || record.action == state.action);
             let failed = last.is_some_and(|last| last.error.is_some());
             let words = |last: &ActionRecord| last.error.clone().unwrap_or_else(|| outcome_text(&last.result));
             (failed, last.map(words).unwrap_or_default())
@@ -251,7 +303,7 @@ impl LoopCore {
             .with("brought", Value::from(shorten(brought, BROUGHT)));
         let context = Scope::new(self.base.clone(), frame).context();
         let words = self.render_source(&self.program.prompts.spin_warning, &context);
-        let words = words.unwrap_or_else(|_| format!("You repeat `{}` ({} times).", state.action, state.count));
+        let words = words.unwrap_or_else(|_| format!("You repeat `{}`: {}", state.action, state.reason));
         self.feedback(words.trim());
     }
 }
@@ -259,10 +311,8 @@ impl LoopCore {
 fn spin_end(state: &SpinState) -> End {
     let SpinState { action, count, family, warnings, reason, .. } = state;
     let warnings = if *warnings == 1 { "1 warning".to_owned() } else { format!("{warnings} warnings") };
-    End::failed(
-        ExitReason::Spin,
-        format!("the loop repeats `{action}` ({family}, {count} times) after {warnings}: {reason}"),
-    )
+    let times = if *count > 0 { format!("{family}, {count} times") } else { family.clone() };
+    End::failed(ExitReason::Spin, format!("the loop repeats `{action}` ({times}) after {warnings}: {reason}"))
 }
 
 /// Whether the helper model is asked.

@@ -1,6 +1,7 @@
 //! Feeds records to the families: sorts them by agent, starts afresh where something was reset, works out fingerprints once.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use regex::Regex;
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use super::Finding;
 use super::family::{FAMILIES, Judged, Severity, chant};
-use super::fingerprint::{Fingerprint, canonical, canonical_result, plain_key};
+use super::fingerprint::{Fingerprint, Noise, canonical, canonical_result, plain_key};
 use super::lane::{Call, Lane, Passing, Question, Text};
 use super::mask::Masker;
 use super::ranges::Read;
@@ -86,6 +87,19 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// Whether both make the same of a record: they differ in thresholds at most.
+    fn read_alike(&self, other: &Self) -> bool {
+        let plain = |settings: &Settings| Settings {
+            window: 0,
+            families: Settings::default().families,
+            reset: Settings::default().reset,
+            ..settings.clone()
+        };
+        Arc::ptr_eq(&self.0, &other.0) || plain(&self.0.settings) == plain(&other.0.settings)
+    }
+}
+
 impl Default for Rules {
     fn default() -> Self {
         Self::new(Settings::default())
@@ -155,8 +169,29 @@ impl Detector {
             }
             Kind::User => {}
         }
-        let judged = FAMILIES.iter().filter_map(|family| Some((family.name, (family.judge)(lane, settings)?)));
+        let judged = FAMILIES.iter().filter_map(|family| {
+            let mut judged = (family.judge)(lane, settings)?;
+            lane.note_masks(family.name, &mut judged);
+            Some((family.name, judged))
+        });
         judged.map(|(family, Judged { severity, evidence })| Finding { step, family, severity, evidence }).collect()
+    }
+
+    /// Goes on by other rules and classes. What was seen stays, unless the rules read calls and results otherwise.
+    pub fn adopt(&mut self, rules: &Rules, classes: BTreeMap<String, Class>) {
+        if !self.rules.read_alike(rules) || self.classes != classes {
+            self.reset();
+        }
+        self.rules = rules.clone();
+        self.classes = classes;
+    }
+
+    pub(super) fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        self.lanes.values()
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.rules.0.settings
     }
 }
 
@@ -169,9 +204,11 @@ impl Ready {
         let arguments = read_json(&record.arguments);
         let form = canonical(&arguments, &self.ignore_args);
         let shape = Shape::of(&record.action, &arguments, &self.ignore_args);
-        let class = declared.or(shape.class.filter(|_| !record.error)).unwrap_or_default();
-        let result =
-            record.observation.as_deref().map(|text| canonical_result(text, &self.masker, &self.ignore_results));
+        let shown = shape.class.or(record.moved.then_some(Class::Poll));
+        let class = declared.or(shown.filter(|_| !record.error)).unwrap_or_default();
+        let noise = Noise { masker: &self.masker, ignored: &self.ignore_results, bare: arguments_are_empty(&form) };
+        let read = record.observation.as_deref().map(|text| canonical_result(text, &noise));
+        let (result, left_out) = read.map_or((None, Vec::new()), |read| (Some(read.text), read.left_out));
         let nods = result.as_deref().is_none_or(is_nod);
         let normal = matches!(class, Class::Normal | Class::SideEffect);
         let looks_changing = record.changes.unwrap_or(normal && (shape.payload || shape.texts == 0 || nods));
@@ -184,13 +221,15 @@ impl Ready {
             error: record.error,
             passing: self.passing(record),
             batch: record.batch,
-            finish: self.settings.finish.contains(&record.action),
-            changes: looks_changing && !record.error,
+            finish: record.finish || self.settings.finish.contains(&record.action),
+            changes: (looks_changing || record.moved) && !record.error,
             telling: result.as_deref().is_some_and(|text| count_up_to(text, TELLING) == TELLING),
             question: shape.question.map(|(text, rest)| Question {
                 words: Words::of(&text),
                 rest: Fingerprint::of(&[canonical(&Value::Object(rest), &self.ignore_args).as_bytes()]),
             }),
+            plain: record.observation.as_deref().map_or(0, hash),
+            left_out,
             repeats: false,
             new_lines: None,
         };
@@ -200,14 +239,14 @@ impl Ready {
 
     fn add_text(&self, lane: &mut Lane, record: &Record, step: usize) {
         let set = &self.settings.families.chant;
+        let noise = Noise { masker: &self.masker, ignored: &self.ignore_results, bare: false };
         let text = record.words();
         let refused = record.observation.as_deref().filter(|_| record.error);
         lane.push_text(Text {
             step,
             kind: record.kind,
             words: Words::of(text),
-            refused: refused
-                .map(|text| Fingerprint::of(&[canonical_result(text, &self.masker, &self.ignore_results).as_bytes()])),
+            refused: refused.map(|text| Fingerprint::of(&[canonical_result(text, &noise).text.as_bytes()])),
             chant: if set.enabled { chant::repeats(text, set) } else { None },
         });
     }
@@ -232,6 +271,18 @@ impl Ready {
 const TELLING: usize = 4;
 /// Characters of a result in which the words for an outage are looked for.
 const LONGEST_ERROR: usize = 2000;
+
+/// Whether the canonical form of arguments has none.
+fn arguments_are_empty(form: &str) -> bool {
+    matches!(form, "{}" | "null" | "")
+}
+
+/// The hash of a text, for this process only.
+fn hash(text: &str) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    text.trim().hash(&mut hasher);
+    hasher.finish()
+}
 
 /// Arguments that are JSON in a string are read, as some providers send them.
 fn read_json(arguments: &Value) -> std::borrow::Cow<'_, Value> {

@@ -1,5 +1,6 @@
 //! What makes two calls, or two results, the same: canonical forms and their hashes.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -43,20 +44,60 @@ pub(super) fn plain_key(key: &str) -> String {
 /// layout made plain, `1` and `"1"` the same. `ignored` holds plain keys.
 pub(super) fn canonical(value: &Value, ignored: &[String]) -> String {
     let mut out = String::new();
-    Writer { ignored, any_order: false }.value(None, value, DEEPEST, &mut out);
+    Writer::new(ignored, false).value(None, value, DEEPEST, &mut out);
     out
 }
 
-/// The canonical form of a result: JSON as in [`canonical`] with its lists in any order, text with its lines in any order and the masked parts out.
-pub(super) fn canonical_result(text: &str, masker: &Masker, ignored: &[String]) -> String {
-    if let Some(json) = json_in(text) {
-        let mut out = String::new();
-        Writer { ignored, any_order: true }.value(None, &json, DEEPEST, &mut out);
-        return masker.apply(&out).into_owned();
+/// What does not count in a result.
+pub(super) struct Noise<'a> {
+    pub(super) masker: &'a Masker,
+    /// Keys, in their plain spelling.
+    pub(super) ignored: &'a [String],
+    /// Whether the call had no arguments: then an id in its result is what it asked for.
+    pub(super) bare: bool,
+}
+
+/// A result in its canonical form, and the settings that left something out of it.
+pub(super) struct Canonical {
+    pub(super) text: String,
+    pub(super) left_out: Vec<&'static str>,
+}
+
+/// The canonical form of a result: JSON as in [`canonical`] with its lists in any order, text with its lines in any order
+/// and the masked parts out. What would leave nothing at all is not left out: it is the result.
+pub(super) fn canonical_result(text: &str, noise: &Noise<'_>) -> Canonical {
+    let json = json_in(text);
+    let (plain, ignores) = match &json {
+        Some(json) => without_ignored(json, noise.ignored),
+        None => (without_escapes(text).into_owned(), false),
+    };
+    let (masked, mut left_out) = noise.masker.apply(&plain, noise.bare);
+    let told = if masked.contains(char::is_alphanumeric) {
+        masked
+    } else {
+        left_out.clear();
+        plain.as_str().into()
+    };
+    left_out.extend(ignores.then_some("`ignore_results`"));
+    let text = if json.is_some() { told.into_owned() } else { sorted_lines(&told) };
+    Canonical { text, left_out }
+}
+
+/// JSON without the keys that do not count, and whether there were any; with them when there is nothing else.
+fn without_ignored(json: &Value, ignored: &[String]) -> (String, bool) {
+    let write = |ignored: &[String]| {
+        let (mut out, writer) = (String::new(), Writer::new(ignored, true));
+        writer.value(None, json, DEEPEST, &mut out);
+        (out, writer.skipped.get())
+    };
+    match write(ignored) {
+        (rest, true) if !rest.contains(char::is_alphanumeric) => (write(&[]).0, false),
+        written => written,
     }
-    let plain = without_escapes(text);
-    let masked = masker.apply(&plain);
-    let mut lines: Vec<&str> = masked.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+}
+
+fn sorted_lines(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.sort_unstable();
     lines.join("\n")
 }
@@ -65,9 +106,15 @@ struct Writer<'a> {
     ignored: &'a [String],
     /// Whether the order of a list means nothing.
     any_order: bool,
+    /// Whether a key was left out.
+    skipped: Cell<bool>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(ignored: &'a [String], any_order: bool) -> Self {
+        Self { ignored, any_order, skipped: Cell::new(false) }
+    }
+
     fn value(&self, key: Option<&str>, value: &Value, depth: usize, out: &mut String) {
         if depth == 0 {
             let _ = write!(out, "{value}");
@@ -147,7 +194,9 @@ impl Writer<'_> {
     }
 
     fn ignores(&self, key: &str) -> bool {
-        !self.ignored.is_empty() && self.ignored.iter().any(|ignored| *ignored == plain_key(key))
+        let ignores = !self.ignored.is_empty() && self.ignored.iter().any(|ignored| *ignored == plain_key(key));
+        self.skipped.set(self.skipped.get() || ignores);
+        ignores
     }
 }
 

@@ -31,6 +31,10 @@ pub(super) struct Call {
     pub(super) repeats: bool,
     /// Whether its result is more than a nod.
     pub(super) telling: bool,
+    /// The result before anything was left out of it, hashed.
+    pub(super) plain: u64,
+    /// The masks, and other settings, that left something out of the result.
+    pub(super) left_out: Vec<&'static str>,
     /// The words of a question in the arguments, when there is just one, and what else there is.
     pub(super) question: Option<Question>,
     /// The share of lines that a read of a range showed for the first time.
@@ -78,7 +82,7 @@ pub(super) struct Text {
 }
 
 /// What one agent did lately. Bounded, so that a record costs the same however long the history is.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Lane {
     calls: VecDeque<Call>,
     pub(super) texts: VecDeque<Text>,

@@ -50,7 +50,7 @@ pub const MASKS: &[Mask] = &[
     Mask {
         name: "labelled_id",
         about: "a value whose label ends in `_id`, and ids of requests and traces: request_id=k3f9, Trace-Id: 77",
-        // Ids that say how far a reader is are left alone: see `keeps`.
+        // Ids that say how far a reader is, and those that a call without arguments asked for, are left alone: see `keeps`.
         pattern: r#"\b(?:[A-Za-z][0-9A-Za-z]*_)+(?:id|ID)["']?\s?[=:]\s?["']?[0-9A-Za-z][0-9A-Za-z._:-]*|\b(?i:request|req|trace|span|call|correlation|message|msg|session|run|event|response)[ -]?(?i:id)["']?\s?[=:#]?\s?["']?[0-9A-Za-z][0-9A-Za-z._-]*|\b(?i:nonce|etag|digest token)["']?\s?[=:]\s?["']?[0-9A-Za-z][0-9A-Za-z._-]*"#,
     },
     Mask {
@@ -70,49 +70,74 @@ pub const MASKS: &[Mask] = &[
 #[derive(Debug, Clone)]
 pub(super) struct Masker {
     all: Option<Regex>,
+    /// How each mask is named in evidence, with its own pattern.
+    each: Vec<(&'static str, Regex)>,
 }
 
 impl Masker {
     /// Masks by name; unknown names are the caller's to report.
     pub(super) fn new(names: &[String]) -> Self {
-        let chosen: Vec<&str> =
-            MASKS.iter().filter(|mask| names.iter().any(|name| name == mask.name)).map(|mask| mask.pattern).collect();
+        let chosen: Vec<&Mask> = MASKS.iter().filter(|mask| names.iter().any(|name| name == mask.name)).collect();
         if chosen.is_empty() {
-            return Self { all: None };
+            return Self { all: None, each: Vec::new() };
         }
         // One alternation is one pass over the text, whatever the number of masks. Without Unicode tables for `\b` and `\s`
         // it stays on the fast path of the engine; the µ and × in it are literals, which is fine.
-        let pattern = chosen.join("|").replace(r"\b", r"(?-u:\b)").replace(r"\s", "[ \t]");
-        Self { all: Regex::new(&pattern).ok() }
+        let plain = |pattern: &str| pattern.replace(r"\b", r"(?-u:\b)").replace(r"\s", "[ \t]");
+        let all = chosen.iter().map(|mask| mask.pattern).collect::<Vec<_>>().join("|");
+        let each = chosen.iter().filter_map(|mask| Some((mask.name, Regex::new(&plain(mask.pattern)).ok()?)));
+        Self { all: Regex::new(&plain(&all)).ok(), each: each.collect() }
     }
 
-    pub(super) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let Some(all) = &self.all else { return Cow::Borrowed(text) };
+    /// The text with the masked parts out, and the names of the masks. `bare` says that the call had no arguments.
+    pub(super) fn apply<'t>(&self, text: &'t str, bare: bool) -> (Cow<'t, str>, Vec<&'static str>) {
+        let Some(all) = &self.all else { return (Cow::Borrowed(text), Vec::new()) };
         let mut masked = String::new();
-        let mut end = 0;
+        let (mut end, mut names, mut looked_at) = (0, Vec::new(), 0);
         // Places are enough: `replace_all` would ask the slower engine for groups.
-        for found in all.find_iter(text).filter(|found| !keeps(found.as_str())) {
+        for found in all.find_iter(text).filter(|found| !keeps(found.as_str(), bare)) {
             masked.push_str(text.get(end..found.start()).unwrap_or_default());
             masked.push_str(MASKED);
             end = found.end();
+            looked_at += 1;
+            if looked_at <= MOST_NAMED {
+                let name = self.name(found.as_str());
+                names.extend(name.filter(|name| !names.contains(name)));
+            }
         }
         if end == 0 {
-            return Cow::Borrowed(text);
+            return (Cow::Borrowed(text), names);
         }
         masked.push_str(text.get(end..).unwrap_or_default());
-        Cow::Owned(masked)
+        (Cow::Owned(masked), names)
+    }
+
+    fn name(&self, found: &str) -> Option<&'static str> {
+        self.each.iter().find(|(_, own)| own.is_match(found)).map(|(name, _)| *name)
     }
 }
+
+/// Masked parts of one text whose mask is worked out: evidence names the kinds, and further parts are of the same ones.
+const MOST_NAMED: usize = 8;
 
 /// Labels of ids that carry a position, so that a change of them is progress.
 const POSITIONS: [&str; 6] = ["next", "page", "cursor", "offset", "last", "since"];
 
-/// Whether what a mask found says how far a reader is.
-fn keeps(found: &str) -> bool {
-    match found.find("_id").or_else(|| found.find("_ID")) {
-        Some(end) => {
-            found.get(..end).is_some_and(|label| POSITIONS.iter().any(|word| label.to_ascii_lowercase().contains(word)))
-        }
-        None => false,
+/// Labels of ids that are drawn for each call or message anew, and say nothing about what was done.
+const DRAWN: [&str; 12] =
+    ["request", "req", "trace", "span", "call", "correlation", "message", "msg", "session", "run", "event", "response"];
+
+/// Words before the number of an attempt, which a harness counts; a number beyond this is a count of the work itself.
+const ATTEMPTS: [&str; 3] = ["attempt", "retry", "try"];
+const MOST_ATTEMPTS: usize = 2;
+
+/// Whether what a mask found is no noise: it says how far a reader is, or what a call without arguments asked for.
+fn keeps(found: &str, bare: bool) -> bool {
+    let lower = found.to_ascii_lowercase();
+    if let Some(label) = lower.find("_id").and_then(|end| lower.get(..end)) {
+        let drawn = label.split('_').any(|part| DRAWN.contains(&part));
+        return POSITIONS.iter().any(|word| label.contains(word)) || (bare && !drawn);
     }
+    let counts = ATTEMPTS.iter().any(|word| lower.starts_with(word));
+    counts && lower.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > MOST_ATTEMPTS)
 }

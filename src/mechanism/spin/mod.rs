@@ -3,6 +3,7 @@
 //! A pure function over records. [`Detector::observe`] takes them one by one and costs the same however long the history is;
 //! [`detect`] takes a whole [`History`]. What counts as a spin is in the table [`FAMILIES`], one file a family.
 
+mod course;
 mod detector;
 mod events;
 mod family;

@@ -80,7 +80,7 @@ fn two(value: &Value) -> Option<Span> {
 }
 
 /// What was read of each file since something changed.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ranges {
     files: VecDeque<(Fingerprint, Vec<Span>)>,
 }

@@ -122,6 +122,8 @@ fn record(step: &Value, path: &str) -> Result<Record, ReadError> {
         agent: text(map, "agent", path)?,
         time: number(map, "t", path)?,
         changes: flag(map, "changes", path)?,
+        moved: flag(map, "moved", path)?.unwrap_or(false),
+        finish: flag(map, "finish", path)?.unwrap_or(false),
     })
 }
 

@@ -76,6 +76,11 @@ pub struct Record {
     pub time: Option<f64>,
     /// Whether the call changes anything, where the tool's declaration says so; otherwise it is judged by its shape.
     pub changes: Option<bool>,
+    /// Whether variables of the loop changed with it. Counters do so too, so it is no progress by itself, but a reason to be
+    /// as patient as with polling.
+    pub moved: bool,
+    /// Whether it is a wish to end the loop, beside those whose names the settings know.
+    pub finish: bool,
 }
 
 impl Record {
