@@ -183,7 +183,7 @@ impl<'a> Cx<'a> {
     /// The template file that a document in `folder` names; what is wrong with it is reported at `span`.
     pub(super) fn document_file(&mut self, name: &str, folder: &str, span: Span) -> Option<Text<'static>> {
         let result = self.library.files.of_document(name, folder);
-        self.file(result, name, span, codes::FILE_MISSING)
+        self.file(result, (name, folder), span, codes::FILE_MISSING)
     }
 
     /// The template file of this name, which was named by the path that people see.
@@ -193,31 +193,37 @@ impl<'a> Cx<'a> {
         if result.is_err() {
             self.sources.add(shown, "");
         }
-        self.file(result, name, place, codes::FILE_MISSING)
+        self.file(result, (name, ""), place, codes::FILE_MISSING)
     }
 
     /// The template file that the template `parent` names.
     pub(super) fn included_file(
         &mut self,
         result: Result<PromptFile, PromptFileError>,
-        name: &str,
+        (name, parent): (&str, &str),
         span: Span,
     ) -> Option<Text<'static>> {
-        self.file(result, name, span, codes::TEMPLATE_NOT_FOUND)
+        let folder = parent.rsplit_once('/').map_or("", |(folder, _)| folder);
+        self.file(result, (name, folder), span, codes::TEMPLATE_NOT_FOUND)
     }
 
     fn file(
         &mut self,
         result: Result<PromptFile, PromptFileError>,
-        name: &str,
+        (name, folder): (&str, &str),
         span: Span,
         missing: crate::diag::Code,
     ) -> Option<Text<'static>> {
         let finding = match result {
             Ok(file) => return Some(self.text_of(&file)),
             Err(PromptFileError::Missing(_)) => {
-                Diagnostic::error(missing, span, format!("the file `{name}` does not exist"))
-                    .help("paths are relative to the workspace, or to the folder of the file that names them")
+                let help = match self.library.files.near(name, folder) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => {
+                        "paths are relative to the workspace, or to the folder of the file that names them".to_owned()
+                    }
+                };
+                Diagnostic::error(missing, span, format!("the file `{name}` does not exist")).help(help)
             }
             Err(PromptFileError::Outside(_)) => Diagnostic::error(
                 codes::TEMPLATE_OUTSIDE_ROOT,

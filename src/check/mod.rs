@@ -15,6 +15,7 @@ mod pass;
 mod places;
 mod results;
 mod rule;
+mod schema_keywords;
 mod scope;
 mod severity;
 mod shape;
@@ -168,9 +169,7 @@ pub fn check_template_noting(
             cx.places = Some(Vec::new());
             if let Some(text) = cx.template_file(&name, path) {
                 template::check_text(&mut cx, &text, &scope);
-                for source in cx.new_templates() {
-                    rule::secrets::in_source(&mut cx, source);
-                }
+                rule::secrets::in_templates(&mut cx);
                 cx.mask_sources();
             }
             places = cx.places.take().unwrap_or_default();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Options;
 use super::context::{Cx, Leavings, Subject};
 use super::gate::{Said, schema_errors, through_gate};
-use super::rule::RULES;
+use super::rule::{self, RULES};
 use super::writes::Writes;
 use crate::diag::{Diagnostics, SourceMap};
 use crate::load::Library;
@@ -46,6 +46,8 @@ impl Pass<'_> {
             tracing::trace!(rule = rule.name, "checking");
             (rule.run)(cx, subject);
         }
+        // Which templates a document uses is known once all rules have looked at it.
+        rule::secrets::in_templates(cx);
         for place in cx.places.iter_mut().flat_map(|places| &mut places[first..]) {
             place.document = subject.source();
         }

@@ -1,7 +1,7 @@
 //! Walking step lists as they were written, so that a step with a mistake in it is still looked at.
 
 use crate::diag::{Span, codes};
-use crate::document::STEP_KEYS;
+use crate::document::{Duration, STEP_KEYS};
 use crate::syntax::{Entry, Node, Value};
 
 /// A step as it was written.
@@ -52,6 +52,13 @@ impl<'a> StepView<'a> {
     pub(super) fn ends_if_reached(self) -> bool {
         let ends = matches!(self.then(), Some(("exit" | "fail" | "done", _)));
         ends && self.key("for_each").is_none() && self.ends_on_failure()
+    }
+
+    /// The time that the step, or the program or request in it, may take, if it is written out.
+    pub(super) fn written_timeout(self) -> Option<(&'a Node, Duration)> {
+        let inner = self.verbs().find_map(|verb| verb.value.get("timeout"));
+        let node = self.key("timeout").or(inner)?;
+        Some((node, Duration::parse(node.as_str()?).ok()?))
     }
 
     /// The word under `then`, if the step has one.

@@ -5,12 +5,12 @@ use super::logic;
 use super::places::TemplatePlace;
 use super::scope::{Maybe, Scope};
 use super::shape::Shape;
-use super::template_text::{hand_written_delimiters, out_of_fuel};
+use super::template_text::{Delimiter, hand_written_delimiters, out_of_fuel};
 use super::text::Text;
 use crate::diag::{Code, Diagnostic, Span, codes, did_you_mean, list_words};
 use crate::document::is_template;
 use crate::load::PromptFileError;
-use crate::template::walk::{FOR_LOOP, IncludeUse, NameUse, VariableUse, Walk, walk, walk_expr};
+use crate::template::walk::{FOR_LOOP, IncludeKind, IncludeUse, NameUse, VariableUse, Walk, walk, walk_expr};
 use crate::template::{
     FILTERS, FUNCTIONS, TESTS, TemplateError, TemplateErrorKind, suggest_filter, suggest_function, suggest_test,
 };
@@ -107,13 +107,23 @@ impl Templates<'_, '_> {
     fn text(&mut self, text: &Text<'_>, scope: &Scope) {
         TemplatePlace::note(self.cx, text, scope, false);
         let source = text.as_str();
-        for range in hand_written_delimiters(source) {
+        for (kind, range) in hand_written_delimiters(source) {
             let shown = &source[range.clone()];
-            let message = format!("`{shown}` looks like a section delimiter");
-            self.cx.push(
-                Diagnostic::warning(codes::DELIMITER_IN_TEMPLATE, text.span(range), message)
-                    .help("the engine writes delimiters; declare a section under `prompt.sections`, or use `{{ nonce }}` for a tag"),
-            );
+            let (message, help) = match kind {
+                Delimiter::Section => (
+                    format!("`{shown}` looks like a section delimiter"),
+                    "the engine writes delimiters; declare a section under `prompt.sections`, or use `{{ nonce }}` for a tag".to_owned(),
+                ),
+                Delimiter::Bare => (
+                    format!("`{shown}` is a delimiter without a nonce, which is not recognised"),
+                    format!("write `{}_{{{{ nonce }}}}|>` for a tag, or declare a section under `prompt.sections`", shown.trim_end_matches("|>")),
+                ),
+                Delimiter::Chat => (
+                    format!("`{shown}` is a mark that servers write around the messages of a chat"),
+                    "remove it: the model would take what follows for another message".to_owned(),
+                ),
+            };
+            self.cx.push(Diagnostic::warning(codes::DELIMITER_IN_TEMPLATE, text.span(range), message).help(help));
         }
         if !is_template(source) {
             return;
@@ -250,11 +260,12 @@ impl Templates<'_, '_> {
         let best = found.iter().position(|result| !matches!(result, Err(PromptFileError::Missing(_))));
         let Some(result) = best.and_then(|best| found.into_iter().nth(best)) else {
             if !include.optional {
-                self.cx.included_file(Err(PromptFileError::Missing(name.clone())), name, span);
+                self.cx.included_file(Err(PromptFileError::Missing(name.clone())), (name, text.file_name()), span);
             }
             return;
         };
-        let Some(file) = self.cx.included_file(result, name, span) else { return };
+        let Some(file) = self.cx.included_file(result, (name, text.file_name()), span) else { return };
+        self.imported(text, include, &file);
         let outermost = self.outermost.unwrap_or(span);
         if let Text::File(own, ..) = text
             && self.chain.is_empty()
@@ -285,6 +296,30 @@ impl Templates<'_, '_> {
         self.text(&file, &inner);
         self.chain.pop();
         self.outermost = before;
+    }
+}
+
+impl Templates<'_, '_> {
+    /// Names that an imported template does not define.
+    fn imported(&mut self, text: &Text<'_>, include: &IncludeUse, file: &Text<'_>) {
+        if include.imported.is_empty() {
+            return;
+        }
+        // What is wrong with the other template is reported there; one that extends another may have more.
+        let Ok(other) = walk(file.as_str()) else { return };
+        if other.includes.iter().any(|used| used.kind == IncludeKind::Extends) {
+            return;
+        }
+        for used in include.imported.iter().filter(|used| !other.exports.contains(&used.name)) {
+            let help = match did_you_mean(&used.name, &other.exports) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if other.exports.is_empty() => "it defines nothing: add a `{% macro %}` to it".to_owned(),
+                None => format!("it defines {}", list_words(&other.exports)),
+            };
+            let message = format!("`{}` defines no `{}`", file.file_name(), used.name);
+            self.cx
+                .push(Diagnostic::error(codes::UNDEFINED_VARIABLE, text.span(used.range.clone()), message).help(help));
+        }
     }
 }
 

@@ -19,7 +19,7 @@ static CONSTANT_RANGE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^for\s+.*\bin\s+range\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)").expect("a valid pattern"));
 #[expect(clippy::expect_used, reason = "the patterns are constants that a test compiles")]
 static DELIMITER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"<\|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_[a-z0-9][A-Za-z0-9]*\|>").expect("a valid pattern"));
+    LazyLock::new(|| Regex::new(r"<\|/?[A-Za-z][A-Za-z0-9_]+\|>").expect("a valid pattern"));
 
 /// A statement of a template.
 struct Tag<'s> {
@@ -99,12 +99,65 @@ fn constant_times(content: &str) -> u64 {
     }
 }
 
-/// Section delimiters that are written out, their nonce included.
-pub(super) fn hand_written_delimiters(source: &str) -> Vec<Range<usize>> {
+/// What a delimiter that is written out looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delimiter {
+    /// One of the engine's, with a nonce.
+    Section,
+    /// One of the engine's without a nonce.
+    Bare,
+    /// One that servers write around the messages of a chat.
+    Chat,
+}
+
+/// Words of the chat templates of models, in lower case.
+const CHAT: &[&str] = &[
+    "assistant",
+    "begin_of_text",
+    "bos",
+    "channel",
+    "constrain",
+    "end",
+    "end_header_id",
+    "end_of_text",
+    "endoftext",
+    "eom_id",
+    "eos",
+    "eot_id",
+    "im_end",
+    "im_sep",
+    "im_start",
+    "message",
+    "python_tag",
+    "return",
+    "start",
+    "start_header_id",
+    "system",
+    "tool",
+    "user",
+];
+
+/// Delimiters that are written out. Those that only show the form, with `NONCE` or `CODE`, are none.
+pub(super) fn hand_written_delimiters(source: &str) -> Vec<(Delimiter, Range<usize>)> {
     if !source.contains("<|") {
         return Vec::new();
     }
-    DELIMITER.find_iter(source).map(|found| found.range()).collect()
+    DELIMITER.find_iter(source).filter_map(|found| Some((delimiter(found.as_str())?, found.range()))).collect()
+}
+
+fn delimiter(text: &str) -> Option<Delimiter> {
+    let name = text.trim_start_matches("<|").trim_end_matches("|>").trim_start_matches('/');
+    if CHAT.contains(&name.to_ascii_lowercase().as_str()) {
+        return Some(Delimiter::Chat);
+    }
+    let (tag, last) = name.rsplit_once('_').unwrap_or((name, ""));
+    let is_tag = |tag: &str| tag.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let is_nonce = last.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    if is_tag(tag) && is_nonce {
+        return Some(Delimiter::Section);
+    }
+    let is_form = ["NONCE", "CODE", "ID"].contains(&last);
+    (is_tag(name) && !is_form).then_some(Delimiter::Bare)
 }
 
 #[cfg(test)]
@@ -127,9 +180,15 @@ mod tests {
     }
 
     #[test]
-    fn only_a_delimiter_with_a_nonce_written_out_is_one() {
-        let found = |source: &str| hand_written_delimiters(source).len();
-        assert_eq!(found("<|PERSISTENT_ab12|> x <|PERSISTENT_END_ab12|>"), 2);
-        assert_eq!(found("<|FINAL_ANSWER_{{ nonce }}|> <|TAG_NONCE|> <|x|>"), 0);
+    fn delimiters_are_told_from_their_form() {
+        let found =
+            |source: &str| hand_written_delimiters(source).into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
+        assert_eq!(found("<|PERSISTENT_ab12|> x <|PERSISTENT_END_ab12|>"), [Delimiter::Section; 2]);
+        assert_eq!(found("<|FINAL_ANSWER|> <|NOTES_END|>"), [Delimiter::Bare; 2]);
+        assert_eq!(found("<|SYSTEM|> <|im_start|> <|endoftext|> <|/user|>"), [Delimiter::Chat; 4]);
+        assert_eq!(
+            found("<|FINAL_ANSWER_{{ nonce }}|> <|TAG_NONCE|> <|NAME_END_CODE|> <|x|> <|note|> a <| b |> c"),
+            []
+        );
     }
 }

@@ -7,7 +7,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json, json};
 
-use crate::syntax::{Raw, Value};
+use crate::diag::{did_you_mean, list_words};
+use crate::syntax::{Entry, Raw, Value};
 
 /// The schema of an object of parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,14 @@ pub struct Params {
     pub schema: Json,
     /// As it was written.
     pub raw: Raw,
+}
+
+impl Params {
+    /// Whether it was written in the short form.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        is_short(self.raw.node().entries())
+    }
 }
 
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "any"];
@@ -30,17 +39,29 @@ impl<'de> Deserialize<'de> for Params {
         let Value::Map(entries) = &raw.node().value else {
             return Err(D::Error::custom("parameters are a JSON Schema of type object, or `name: type` lines"));
         };
-        let is_short = !entries.is_empty()
-            && entries.iter().all(|entry| match &entry.value.value {
-                Value::String(text) => short_type(text).is_some(),
-                _ => false,
-            })
-            // `type: object` alone is a schema; a parameter named `type` next to others is not.
-            && !(entries.len() == 1 && &*entries[0].key == "type");
-        if !is_short {
+        if !is_short(entries) {
             let schema = raw.node().to_json();
             if !entries.is_empty() && !entries.iter().any(|entry| SCHEMA_KEYS.contains(&&*entry.key)) {
-                let first = &entries[0].key;
+                // The first that is no short parameter.
+                let odd = |entry: &&Entry| entry.value.as_str().is_none_or(|text| short_type(text).is_none());
+                let odd = entries.iter().find(odd).unwrap_or(&entries[0]);
+                if let Some(kind) = odd.value.as_str() {
+                    let near = did_you_mean(kind.trim_end_matches('!'), &TYPES);
+                    let help = near.map_or_else(
+                        || format!("the types are {}", list_words(TYPES)),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    return Err(D::Error::custom(format!(
+                        "`{kind}` is no type of the parameter `{}`: {help}",
+                        odd.key
+                    )));
+                }
+                let first = &odd.key;
+                if let Some(near) = did_you_mean(first, &SCHEMA_KEYS) {
+                    return Err(D::Error::custom(format!(
+                        "`{first}` is neither a JSON Schema keyword nor a short parameter: did you mean `{near}`?"
+                    )));
+                }
                 return Err(D::Error::custom(format!(
                     "`{first}` is neither a JSON Schema keyword nor a short parameter: write `{first}: string` \
                      (`string!` when required), or `type: object` with `properties`"
@@ -66,6 +87,13 @@ impl<'de> Deserialize<'de> for Params {
         }
         Ok(Self { schema, raw })
     }
+}
+
+fn is_short(entries: &[Entry]) -> bool {
+    !entries.is_empty()
+        && entries.iter().all(|entry| entry.value.as_str().is_some_and(|text| short_type(text).is_some()))
+        // `type: object` alone is a schema; a parameter named `type` next to others is not.
+        && !(entries.len() == 1 && &*entries[0].key == "type")
 }
 
 /// `string`, `string!`, `[string]`: the schema, and whether the parameter is required.

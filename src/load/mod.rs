@@ -5,6 +5,7 @@ mod again;
 mod discover;
 mod extends;
 mod library;
+mod near;
 mod overlay;
 mod prompt_files;
 mod read;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 
+use super::near::{near_file, near_shipped};
 use super::overlay::Overlay;
 use super::shipped::{SHIPPED_LANGUAGES, mechanism_prompt, shipped};
 use crate::diag::{Diagnostic, SourceId};
@@ -136,6 +137,19 @@ impl PromptFiles {
     pub fn of_template(&self, name: &str, parent: &str) -> Result<PromptFile, PromptFileError> {
         let beside = parent.rsplit_once('/').and_then(|(folder, _)| joined(folder, name));
         self.first(name, beside.into_iter().chain([name.to_owned()]))
+    }
+
+    /// A file with a name near to one that does not exist, as the document or template in `folder` would write it.
+    #[must_use]
+    pub fn near(&self, name: &str, folder: &str) -> Option<String> {
+        if !is_inside(name) {
+            return None;
+        }
+        let root = &self.inner.root;
+        let below: Vec<PathBuf> = self.inner.folders.iter().map(|folder| root.join(folder)).collect();
+        let beside = root.join(folder);
+        let folders = [root.as_path(), beside.as_path()].into_iter().chain(below.iter().map(PathBuf::as_path));
+        near_file(&folders.collect::<Vec<_>>(), name).or_else(|| near_shipped(name))
     }
 
     fn first(&self, name: &str, near: impl Iterator<Item = String>) -> Result<PromptFile, PromptFileError> {

@@ -17,6 +17,7 @@ pub use encoding::{add_source, read_text};
 pub use node::{Entry, Node, Style, Value};
 pub use offsets::Offsets;
 pub use wrappers::{Raw, Spanned};
+pub(crate) use yaml::is_old_boolean;
 
 use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes};
 

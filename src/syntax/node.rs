@@ -230,13 +230,31 @@ impl Node {
     /// such as defaults and parameters, where no decoding would notice.
     pub fn warn_ambiguous(&self, diagnostics: &mut Diagnostics) {
         match &self.value {
-            Value::Seq(items) => items.iter().for_each(|item| item.warn_ambiguous(diagnostics)),
+            Value::Seq(items) => {
+                // In a list, `y` and `n` are the names of axes and parameters.
+                let is_letter = |item: &&Node| item.as_str().is_some_and(|text| text.len() == 1);
+                items.iter().filter(|item| !is_letter(item)).for_each(|item| item.warn_ambiguous(diagnostics));
+            }
             Value::Map(entries) => {
                 entries.iter().for_each(|entry| entry.value.warn_ambiguous(diagnostics));
             }
+            Value::Int(_) | Value::UInt(_) if self.style == Style::Ambiguous => {
+                let number = self.to_json();
+                diagnostics.push(
+                    Diagnostic::warning(
+                        codes::AMBIGUOUS_NUMBER,
+                        self.span,
+                        format!("this is the number {number}, and other readers of YAML take it for something else"),
+                    )
+                    .help(format!("write {number}; or quote it if it is a text"))
+                    .fix(self.span, number.to_string()),
+                );
+            }
             Value::Float(number) if self.style == Style::Ambiguous => {
                 // A whole number was written with an exponent, or with nothing but zeros behind the point.
-                let lost = if number.fract() == 0.0 { "how it was written is" } else { "the zeros at its end are" };
+                let length = self.span.end.saturating_sub(self.span.start) as usize;
+                let zeros = number.fract() != 0.0 && length > number.to_string().len();
+                let lost = if zeros { "the zeros at its end are" } else { "how it was written is" };
                 diagnostics.push(
                     Diagnostic::warning(
                         codes::AMBIGUOUS_NUMBER,
@@ -262,7 +280,7 @@ impl Node {
                 let number = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
                 let code = if number { codes::AMBIGUOUS_NUMBER } else { codes::AMBIGUOUS_BOOLEAN };
                 let help = if number {
-                    "quote it if it is a text; write it without leading zeros if it is a number"
+                    "quote it if it is a text; write it in decimal digits, the first of them no zero, if it is a number"
                 } else {
                     "quote it if it is a text; write `true` or `false` if it is a boolean"
                 };
@@ -289,7 +307,7 @@ impl Node {
 
 /// Whether an ambiguous text is a date or a time, and no number with leading zeros.
 fn is_time(text: &str) -> bool {
-    text.contains(':') || text.as_bytes().get(4) == Some(&b'-')
+    text.contains(':') || text.matches('-').count() == 2
 }
 
 /// The parts of a JSON pointer, unescaped; `None` if it does not begin with `/`.

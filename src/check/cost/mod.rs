@@ -19,7 +19,7 @@
 //! and are not counted; fallback models and cached tokens, which are cheaper, are not either. The limits on tokens,
 //! money and time are not part of a figure: they are listed beside it, as what ends the run earlier.
 
-mod models;
+pub(super) mod models;
 mod text;
 mod walk;
 

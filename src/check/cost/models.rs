@@ -8,14 +8,14 @@ use crate::syntax::Node;
 use super::Amount;
 
 /// What is known of a model.
-pub(super) struct Facts {
-    pub(super) label: String,
-    context: Option<u64>,
-    price: Option<Price>,
+pub(in crate::check) struct Facts {
+    pub(in crate::check) label: String,
+    pub(in crate::check) context: Option<u64>,
+    pub(in crate::check) price: Option<Price>,
 }
 
 /// The settings of a tier's model: the loop's own choice, the workspace's, or for a helper those of the main tier.
-pub(super) fn facts(library: &Library, document: &LoopDoc, tier: &str) -> Option<Facts> {
+pub(in crate::check) fn facts(library: &Library, document: &LoopDoc, tier: &str) -> Option<Facts> {
     let workspace = &library.workspace.doc;
     let mut name = tier.to_owned();
     // Each round follows one name; tiers that lead back to themselves are reported elsewhere.

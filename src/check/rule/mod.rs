@@ -8,6 +8,7 @@ mod budget;
 mod calls;
 mod ending;
 mod flow;
+mod forced;
 mod frozen;
 mod in_force;
 mod language;
@@ -50,6 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "calls", run: calls::check },
     Rule { name: "ending", run: ending::check },
     Rule { name: "flow", run: flow::check },
+    Rule { name: "forced", run: forced::check },
     Rule { name: "frozen", run: frozen::check },
     Rule { name: "in_force", run: in_force::check },
     Rule { name: "language", run: language::check },

@@ -49,10 +49,11 @@ fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
             let there = cx.library.root.join(&file.value).is_file() || crate::load::shipped(&file.value).is_some();
             if !there && !loaded.shipped {
                 let message = format!("the file `{}` does not exist", file.value);
-                cx.push(
-                    Diagnostic::error(codes::FILE_MISSING, file.span, message)
-                        .help("paths are relative to the workspace"),
-                );
+                let help = match cx.library.files.near(&file.value, "") {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "paths are relative to the workspace".to_owned(),
+                };
+                cx.push(Diagnostic::error(codes::FILE_MISSING, file.span, message).help(help));
             }
         }
     }

@@ -12,6 +12,10 @@ use crate::diag::{Diagnostic, SourceId, Span, codes};
 
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     in_source(cx, subject.source());
+}
+
+/// The template files that were read, also by other templates.
+pub(in crate::check) fn in_templates(cx: &mut Cx<'_>) {
     for source in cx.new_templates() {
         in_source(cx, source);
     }
@@ -34,6 +38,9 @@ pub(in crate::check) fn in_source(cx: &mut Cx<'_>, source: SourceId) {
     }
 }
 
+/// A value of an environment variable, which may be shorter and have no digits.
+const VARIABLE: &str = "the secret of a variable";
+
 /// A shape: what has it, a text that stands in every such value, and the pattern whose first group is the value.
 type Shape = (&'static str, &'static str, &'static str);
 
@@ -53,6 +60,28 @@ const SHAPES: &[Shape] = &[
     ("a token of GitLab", "glpat-", r"\b(glpat-[A-Za-z0-9_-]{20,})"),
     ("a token of Slack", "xox", r"\b(xox[abprs]-[A-Za-z0-9-]{20,})"),
     ("a token of npm", "npm_", r"\b(npm_[A-Za-z0-9]{36})"),
+    ("a token of PyPI", "pypi-", r"\b(pypi-[A-Za-z0-9_-]{40,})"),
+    ("a token of Docker", "dckr_pat_", r"\b(dckr_pat_[A-Za-z0-9_-]{20,})"),
+    ("a token of DigitalOcean", "_v1_", r"\b(do[opr]_v1_[0-9a-f]{64})"),
+    ("a token of Vault", "hvs.", r"\b(hvs\.[A-Za-z0-9_-]{24,})"),
+    ("a token of Replicate", "r8_", r"\b(r8_[A-Za-z0-9]{37})"),
+    ("a token of Databricks", "dapi", r"\b(dapi[0-9a-f]{32})"),
+    ("a key of Perplexity", "pplx-", r"\b(pplx-[A-Za-z0-9]{40,})"),
+    ("a key of Nvidia", "nvapi-", r"\b(nvapi-[A-Za-z0-9_-]{40,})"),
+    ("a key of Tavily", "tvly-", r"\b(tvly-[A-Za-z0-9-]{20,})"),
+    ("a key of Linear", "lin_api_", r"\b(lin_api_[A-Za-z0-9]{32,})"),
+    ("a key of SendGrid", "SG.", r"\b(SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})"),
+    ("a key of Twilio", "SK", r"\b(SK[0-9a-f]{32})\b"),
+    ("a key of age", "AGE-SECRET-KEY-", r"\b(AGE-SECRET-KEY-1[A-Z0-9]{20,})"),
+    ("a secret of Google", "GOCSPX-", r"\b(GOCSPX-[A-Za-z0-9_-]{20,})"),
+    ("a token of Google", "ya29.", r"\b(ya29\.[A-Za-z0-9_-]{20,})"),
+    ("a token of Telegram", ":AA", r"\b(\d{8,10}:AA[A-Za-z0-9_-]{32,})"),
+    ("a key of Azure", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{40,}={0,2})"),
+    (
+        "a webhook of Slack",
+        "hooks.slack.com",
+        r"(hooks\.slack\.com/services/T[A-Za-z0-9]+/B[A-Za-z0-9]+/[A-Za-z0-9]{16,})",
+    ),
     ("a signed token", "eyJ", r"\b(eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})"),
     (
         "a private key",
@@ -65,7 +94,12 @@ const SHAPES: &[Shape] = &[
     (
         "a secret",
         "",
-        r#"(?i)\b(?:api[_-]?key|apikey|secret|password|passwd|access[_-]?token|auth[_-]?token|x-api-key)["']?\s*[:=]\s*["']?([A-Za-z0-9+/_=.~-]{20,})"#,
+        r#"(?i)(?:^|[^a-z])(?:api[_-]?key|apikey|secret|secret[_-]?key|access[_-]?key|password|passwd|access[_-]?token|auth[_-]?token)["']?\s*[:=]\s*["']?([A-Za-z0-9+/_=.~-]{20,})"#,
+    ),
+    (
+        VARIABLE,
+        "",
+        r#"\b[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|API_KEY|SECRET_KEY|ACCESS_KEY|PRIVATE_KEY)["']?\s*[:=]\s*["']?([A-Za-z0-9!@%^&*+/_=.~-]{8,})["']?[\s,;})\]]"#,
     ),
 ];
 
@@ -102,6 +136,15 @@ fn is_real(value: &str, what: &str) -> bool {
     if what == "a password in a URL" {
         return !matches!(lower.as_str(), "pass" | "password" | "secret" | "pwd" | "token");
     }
+    if what == VARIABLE {
+        // A path, a name that stands for the value, or a number that merely sets a limit.
+        let is_name = value.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+        let is_path = value.starts_with(['/', '.', '~']) || value.contains("://");
+        let is_word = value.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
+        let is_number = value.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+        let is_expression = lower.starts_with("env.");
+        return !(is_name || is_path || is_word || is_number || is_expression);
+    }
     let mut kinds: Vec<char> = lower.chars().collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -112,7 +155,7 @@ fn is_real(value: &str, what: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::find;
+    use super::{VARIABLE, find};
 
     fn kinds(text: &str) -> Vec<&'static str> {
         find(text).into_iter().map(|(what, _)| what).collect()
@@ -131,6 +174,18 @@ mod tests {
             ("postgres://app:k3vq81x@db/main".to_owned(), "a password in a URL"),
             (format!("password = \"{body}\""), "a secret"),
             ("-----BEGIN RSA PRIVATE KEY-----".to_owned(), "a private key"),
+            (format!("SG.{}.{body}", &body[..22]), "a key of SendGrid"),
+            (format!("AGE-SECRET-KEY-1{}", body.to_uppercase()), "a key of age"),
+            (format!("Authorization: Bearer ghp_{body}ab"), "a token of GitHub"),
+            (format!("Authorization: Bearer ghp_{}", &body[..20]), "an authorization header"),
+            ("env: { DB_PASSWORD: kV3-vq81x }".to_owned(), VARIABLE),
+            ("  DB_PASSWORD: \"kVqrbWnY\"\n".to_owned(), VARIABLE),
+            ("run: [env, \"GH_TOKEN=kV3vq81xPm\", x]".to_owned(), VARIABLE),
+            (format!("db_password: {body}"), "a secret"),
+            (
+                format!("https://hooks.slack.com/services/T0{}/B0{}/{body}", &body[..8], &body[..8]),
+                "a webhook of Slack",
+            ),
         ] {
             assert_eq!(kinds(&text), [what], "{text}");
         }
@@ -144,6 +199,13 @@ mod tests {
             "password: take-it-from-the-vault-please",
             "sk-learn and task-oriented-dialogue-systems",
             "http://127.0.0.1:8080/v1",
+            "DB_PASSWORD: \"{{ env.DB_PASSWORD }}\"\n",
+            "DB_PASSWORD: hunter-of-words\n",
+            "MAX_TOKEN: 1000000000\n",
+            "env: [DB_PASSWORD, API_TOKEN]\n",
+            "DB_PASSWORD_FILE: /run/secrets/Db1\nDB_PASSWORD: /run/secrets/Db1\n",
+            "API_TOKEN: $API_TOKEN_1\n",
+            "TOKEN=YOUR_TOKEN_HERE1 \n",
         ] {
             assert_eq!(kinds(text), Vec::<&str>::new(), "{text}");
         }

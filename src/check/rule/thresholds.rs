@@ -175,7 +175,7 @@ fn times(cx: &mut Cx<'_>, document: &Written<'_>, limits: &Limits, mechanisms: &
 fn step_times(cx: &mut Cx<'_>, document: &Written<'_>, timeout: Duration) {
     for list in lists(document.node) {
         each(list.node, &mut |step| {
-            let Some((node, own)) = written_timeout(step) else { return };
+            let Some((node, own)) = step.written_timeout() else { return };
             let attempts = 1 + retries(step);
             let Some(all) = own.0.checked_mul(attempts).map(Duration) else { return };
             if all <= timeout || node.span.source != document.source {
@@ -190,13 +190,6 @@ fn step_times(cx: &mut Cx<'_>, document: &Written<'_>, timeout: Duration) {
             conflict(cx, document, node.span, message, &["limits", "timeout"], help);
         });
     }
-}
-
-/// The time that a step, or the program or request in it, may take, if it is written out.
-fn written_timeout(step: StepView<'_>) -> Option<(&Node, Duration)> {
-    let inner = step.verbs().find_map(|verb| verb.value.get("timeout"));
-    let node = step.key("timeout").or(inner)?;
-    Some((node, Duration::parse(node.as_str()?).ok()?))
 }
 
 fn retries(step: StepView<'_>) -> u32 {

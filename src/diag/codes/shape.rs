@@ -25,6 +25,34 @@ codes! {
     /// ```
     INVALID_SCHEMA = "invalid-schema", Error;
 
+    /// A JSON Schema says something that has no effect.
+    ///
+    /// JSON Schema passes over keywords that it does not know, so a typing error in one switches the rule off in silence.
+    /// `required` takes the names of `properties`: one that is not there can never be given.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// actions:
+    ///   file:
+    ///     description: File a ticket.
+    ///     params: { type: object, properties: { title: { type: string, minLenght: 3 } }, required: [titel] }
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// actions:
+    ///   file:
+    ///     description: File a ticket.
+    ///     params: { type: object, properties: { title: { type: string, minLength: 3 } }, required: [title] }
+    /// ```
+    SUSPICIOUS_SCHEMA = "suspicious-schema", Warning;
+
     /// A value has the right type and cannot be accepted.
     ///
     /// The value was read and its own rules refuse it, for example a duration without a unit or a name with a space in it.

@@ -2,8 +2,9 @@
 
 use granit_parser::ScalarStyle;
 
-use super::Builder;
+use super::{Builder, scalar};
 use crate::diag::{Diagnostic, Span, codes};
+use crate::syntax::Value;
 
 impl Builder<'_> {
     /// Looks at a scalar for text that has been joined or cut off.
@@ -50,8 +51,10 @@ impl Builder<'_> {
         let rest = self.text[end..].split('\n').next().unwrap_or_default().trim_end();
         let comment = rest.trim_start_matches([' ', '\t', ':']);
         let tight = comment.strip_prefix('#').is_some_and(|c| c.starts_with(|c: char| c.is_alphanumeric()));
-        // A remark after a number or a word is usual; after several words, or instead of a value, it is hardly one.
-        let in_text = text.contains(' ')
+        // A remark after a number or a word is usual; a number after words, or instead of a value, is hardly one.
+        let is_word =
+            text.starts_with(char::is_alphabetic) && !matches!(scalar::plain(text).value, Value::Bool(_) | Value::Null);
+        let in_text = (text.contains(' ') || is_word)
             && comment.strip_prefix('#').is_some_and(|c| c.starts_with(|c: char| c.is_ascii_digit()));
         if !tight || !(text.is_empty() || in_text) {
             return;

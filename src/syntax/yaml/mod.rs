@@ -6,6 +6,8 @@ mod doubt;
 mod leaf;
 mod scalar;
 
+pub(crate) use scalar::is_old_boolean;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -36,9 +36,9 @@ pub(super) fn plain(text: &str) -> Plain {
     }
     if let Some((radix, digits)) = prefixed(text) {
         return match i64::from_str_radix(digits, radix) {
-            Ok(n) => sure(Value::Int(n)),
+            Ok(n) => doubtful(Value::Int(n)),
             Err(_) => match u64::from_str_radix(digits, radix) {
-                Ok(n) => sure(Value::UInt(n)),
+                Ok(n) => doubtful(Value::UInt(n)),
                 Err(_) => out_of_range(),
             },
         };
@@ -49,6 +49,7 @@ pub(super) fn plain(text: &str) -> Plain {
             return doubtful(string());
         }
         return match (text.parse::<i64>(), text.parse::<u64>()) {
+            (Ok(n), _) if text.starts_with('+') => doubtful(Value::Int(n)),
             (Ok(n), _) => sure(Value::Int(n)),
             (_, Ok(n)) => sure(Value::UInt(n)),
             _ => out_of_range(),
@@ -63,27 +64,40 @@ pub(super) fn plain(text: &str) -> Plain {
                 let lossy = fraction.len() > 1 && fraction.ends_with('0');
                 // `123e45` is often a commit or another word of digits.
                 let exponent = !text.contains('.');
+                // `.5` may be the end of something, such as of a file's name.
+                let bare = unsigned.starts_with('.') || text.starts_with('+');
                 let value = Value::Float(n);
-                if lossy || exponent { doubtful(value) } else { sure(value) }
+                if lossy || exponent || bare { doubtful(value) } else { sure(value) }
             }
             _ => non_finite(),
         };
     }
-    if is_old_date(text) || is_old_sexagesimal(unsigned) {
+    if is_old_date(text) || is_old_sexagesimal(unsigned) || is_old_number(unsigned) {
         return doubtful(string());
     }
     sure(string())
 }
 
-/// `2026-01-31`, with or without a time: a date in YAML 1.1.
+/// `2026-01-31` and `2026-1-5`, with or without a time: a date in YAML 1.1.
 fn is_old_date(text: &str) -> bool {
-    let date = text.as_bytes().get(..10).unwrap_or_default();
-    let shape = date.iter().enumerate().all(|(at, byte)| match at {
-        4 | 7 => *byte == b'-',
-        _ => byte.is_ascii_digit(),
-    });
-    let rest = text.as_bytes().get(10..).unwrap_or_default();
-    date.len() == 10 && shape && (rest.is_empty() || matches!(rest, [b'T' | b't' | b' ', b'0'..=b'9', ..]))
+    let (date, time) = match text.find(['T', 't', ' ']) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    };
+    let parts: Vec<&str> = date.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return false };
+    let short = |part: &str| is_digits(part) && part.len() <= 2;
+    let shape = is_digits(year) && year.len() == 4 && short(month) && short(day);
+    shape && time.is_none_or(|time| time.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// `1_000` and `0b11`: numbers in YAML 1.1.
+fn is_old_number(unsigned: &str) -> bool {
+    if let Some(bits) = unsigned.strip_prefix("0b") {
+        return !bits.is_empty() && bits.bytes().all(|b| matches!(b, b'0' | b'1' | b'_'));
+    }
+    let digits = unsigned.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    digits && unsigned.contains('_') && unsigned.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// `12:30` and `1:30:45`: numbers to the base of sixty in YAML 1.1, so 750 and 5445.
@@ -99,8 +113,9 @@ fn is_old_sexagesimal(unsigned: &str) -> bool {
 }
 
 /// Words that YAML 1.1 took for booleans and 1.2 does not.
-fn is_old_boolean(text: &str) -> bool {
-    matches!(text, "yes" | "Yes" | "YES" | "no" | "No" | "NO" | "on" | "On" | "ON" | "off" | "Off" | "OFF")
+pub(crate) fn is_old_boolean(text: &str) -> bool {
+    let words = ["y", "Y", "yes", "Yes", "YES", "n", "N", "no", "No", "NO", "on", "On", "ON", "off", "Off", "OFF"];
+    words.contains(&text)
 }
 
 /// The radix and digits of `0o17` and `0x1F`.
@@ -189,7 +204,27 @@ mod tests {
 
     #[test]
     fn what_is_in_doubt_is_marked() {
-        for written in ["yes", "off", "012", "1.10", "1e3", "2026-01-31", "2026-01-31T10:00:00Z", "12:30", "1:30:45"] {
+        for written in [
+            "yes",
+            "off",
+            "y",
+            "N",
+            "012",
+            "1.10",
+            "1e3",
+            "2026-01-31",
+            "2026-1-5",
+            "2026-01-31T10:00:00Z",
+            "12:30",
+            "1:30:45",
+            "1_000",
+            "0x1F",
+            "0o17",
+            "0b11",
+            "+1",
+            ".5",
+            "+1.5",
+        ] {
             assert_eq!(plain(written).style, Style::Ambiguous, "{written}");
         }
         for written in [
@@ -198,8 +233,11 @@ mod tests {
             "1.0",
             "1.5e3",
             "yes please",
-            "0o17",
-            "2026-1-31",
+            "2026-1",
+            "2026-1-5-x",
+            "0b12",
+            "1_000_x",
+            "_1",
             "12:75",
             "a:30",
             "10:00 sharp",
