@@ -48,6 +48,7 @@ mod state;
 mod syntax;
 mod template;
 mod tool;
+mod tune;
 mod verb;
 mod watch;
 

@@ -35,6 +35,9 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     // Decisions without model, clock or template: what carries them out is in `engine`.
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
+    // Recorded runs against the same machines; what a preset may hold is passed in as a schema.
+    ("tune", Only(&["diag", "document", "event", "mechanism"])),
+    // `tune` for the form of a recorded run.
     (
         "schema",
         AllBut(&["skill", "explain", "lsp", "check", "watch", "engine", "report", "graph", "guide", "compare", "cli"]),

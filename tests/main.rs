@@ -7,12 +7,14 @@ mod cli;
 mod docs;
 mod log_analyze;
 mod lsp;
+mod mechanism_bounds;
 mod mechanisms;
 mod prefix;
 mod real_server;
 mod reload;
 mod runs;
 mod shipped;
+mod tune;
 mod verbs;
 
 #[path = "support/raw_http.rs"]

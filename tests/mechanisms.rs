@@ -64,19 +64,19 @@ impl Subscriber for Collect {
 }
 
 /// A run that is over.
-struct Ran {
-    outcome: Outcome,
-    events: Vec<Value>,
+pub(crate) struct Ran {
+    pub(crate) outcome: Outcome,
+    pub(crate) events: Vec<Value>,
     took: Duration,
 }
 
 impl Ran {
-    fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    pub(crate) fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
         self.events.iter().filter(move |event| event["event"] == kind)
     }
 
     /// Model calls for a purpose, further attempts left out.
-    fn calls(&self, purpose: &str) -> usize {
+    pub(crate) fn calls(&self, purpose: &str) -> usize {
         self.of_kind("model_call_started").filter(|call| call["purpose"] == purpose && call["attempt"] == 1).count()
     }
 }
@@ -98,7 +98,13 @@ impl Asker for Person {
     }
 }
 
-fn run(document: &Value, replies: impl Fn(&str) -> Vec<Value>, more: &[(String, Value)], answers: &[Value]) -> Ran {
+/// Runs a loop on the virtual clock; `more` are keys of `loopwright.yaml` and further files, `answers` those of a person.
+pub(crate) fn run(
+    document: &Value,
+    replies: impl Fn(&str) -> Vec<Value>,
+    more: &[(String, Value)],
+    answers: &[Value],
+) -> Ran {
     let folder = Folder::new(&[]);
     let model = |tier: &str| json!({ "provider": "replay", "path": format!("{tier}.script.yaml"), "accept": true });
     let models: serde_json::Map<String, Value> = TIERS.iter().map(|tier| (format!("m_{tier}"), model(tier))).collect();

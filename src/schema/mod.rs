@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
 use crate::event::Envelope;
 use crate::model::PROVIDERS;
+use crate::tune::History;
 use crate::verb::VERBS;
 
 /// What has a schema.
@@ -22,17 +23,20 @@ pub enum SchemaKind {
     Document(Kind),
     /// An event of the event stream.
     Event,
+    /// A recorded run.
+    History,
 }
 
 impl SchemaKind {
     /// Everything that has a schema.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Document(Kind::Loop),
         Self::Document(Kind::Tool),
         Self::Document(Kind::Forge),
         Self::Document(Kind::Preset),
         Self::Document(Kind::Workspace),
         Self::Event,
+        Self::History,
     ];
 
     /// Its word on the command line and in file names.
@@ -41,6 +45,7 @@ impl SchemaKind {
         match self {
             Self::Document(kind) => kind.name(),
             Self::Event => "event",
+            Self::History => "history",
         }
     }
 
@@ -58,6 +63,7 @@ impl SchemaKind {
             Self::Document(Kind::Preset) => "Loopwright preset",
             Self::Document(Kind::Workspace) => "Loopwright workspace",
             Self::Event => "Loopwright event",
+            Self::History => "Loopwright recorded run",
         }
     }
 }
@@ -72,6 +78,7 @@ pub fn generate(kind: SchemaKind) -> Json {
         SchemaKind::Document(Kind::Forge) => of_document::<ForgeDoc>(generator),
         SchemaKind::Document(Kind::Preset) => of_document::<PresetDoc>(generator),
         SchemaKind::Document(Kind::Workspace) => of_document::<WorkspaceDoc>(generator),
+        SchemaKind::History => of_document::<History>(generator),
         // Events are written, not read: an absent value is null there.
         SchemaKind::Event => {
             let settings = SchemaSettings::draft2020_12().for_serialize();

@@ -44,6 +44,7 @@ enum Word {
     Preset,
     Workspace,
     Event,
+    History,
 }
 
 impl Word {
@@ -55,6 +56,7 @@ impl Word {
             Self::Preset => SchemaKind::Document(Kind::Preset),
             Self::Workspace => SchemaKind::Document(Kind::Workspace),
             Self::Event => SchemaKind::Event,
+            Self::History => SchemaKind::History,
         }
     }
 }

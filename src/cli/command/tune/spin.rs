@@ -1,4 +1,4 @@
-//! `tune`: try thresholds on what was recorded, without a model. `tune spin` judges histories.
+//! `tune spin`: which histories are spins, from which step on, and why.
 
 use serde_json::{Value, json};
 
@@ -6,19 +6,6 @@ use crate::cli::error::{CliError, CliResult, code};
 use crate::cli::output::{Format, Output};
 use crate::cli::{Context, input, library};
 use crate::mechanism::spin::{Rules, Settings, Verdict, detect, histories};
-
-/// Try thresholds on what was recorded, without a model.
-#[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Args {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum What {
-    /// Say of each history whether it is a spin, from which step on, and why
-    Spin(SpinArgs),
-}
 
 /// Say of each history whether it is a spin, from which step on, and why.
 #[derive(Debug, clap::Args)]
@@ -31,7 +18,7 @@ enum What {
                   \"tool_classes\": {\"job_state\": \"poll\"}}]\n\
                   or one of them, or the events of a run, one a line (`run --events`).\n\
                   Exits with 0 whatever is found.")]
-struct SpinArgs {
+pub(super) struct SpinArgs {
     /// The histories, or `-` for standard input
     file: String,
     /// Take `mechanisms.spin` from this loop: a name, or a path
@@ -42,13 +29,7 @@ struct SpinArgs {
     format: Format,
 }
 
-pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
-    match &args.what {
-        What::Spin(args) => run_spin(args, context),
-    }
-}
-
-fn run_spin(args: &SpinArgs, context: &Context) -> CliResult {
+pub(super) fn run(args: &SpinArgs, context: &Context) -> CliResult {
     let settings = match &args.settings {
         Some(word) => settings_of(word, context)?,
         None => Settings::default(),
