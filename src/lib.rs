@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+mod capability;
 mod check;
 mod cli;
 mod compare;

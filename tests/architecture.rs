@@ -33,6 +33,7 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("prompt", Only(&["document", "template", "state", "model", "event"])),
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
+    ("capability", Only(&["document", "skill"])),
     // Decisions without model, clock or template: what carries them out is in `engine`.
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
     // Recorded runs against the same machines; what a preset may hold is passed in as a schema.

@@ -202,7 +202,7 @@ fn the_commands_on_the_pages_exist_with_their_options() {
             let words: Vec<&str> = command.split_whitespace().collect();
             let Some(first) = words.first().filter(|word| word.starts_with(char::is_lowercase)) else { continue };
             // `debug extract`, `model ask`: the second word is a command too.
-            let group = matches!(*first, "debug" | "model" | "tune");
+            let group = matches!(*first, "caps" | "debug" | "model" | "tune");
             let names: Vec<&str> = words.iter().take(if group { 2 } else { 1 }).copied().collect();
             let help = help_of.entry(names.join(" ")).or_insert_with(|| {
                 let done = folder.run(&[names.as_slice(), &["--help"]].concat());

@@ -16,7 +16,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use command::{
-    check, debug, diff, docs, explain, fmt, graph, init, lsp, model, new, render, run, schema, skills, tune, watch,
+    caps, check, debug, diff, docs, explain, fmt, graph, init, lsp, model, new, render, run, schema, skills, tune,
+    watch,
 };
 use error::CliError;
 use output::Output;
@@ -66,6 +67,8 @@ struct Context {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// See what loops could use, and search it
+    Caps(caps::Args),
     /// Check documents and templates: every mistake with file, line, column and what to write
     Check(check::Args),
     /// Look into the engine's parts
@@ -117,6 +120,7 @@ pub fn command_line() -> ExitCode {
     let output = Output::new(global.quiet, global.verbose, global.no_color);
     let context = Context { output, workspace: global.workspace };
     let result = match command {
+        Command::Caps(args) => caps::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Debug(args) => debug::run(&args, &context),
         Command::Diff(args) => diff::run(&args, &context),

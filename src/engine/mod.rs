@@ -10,6 +10,7 @@ mod batch;
 mod builder;
 mod builtin;
 mod call;
+mod capabilities;
 mod core;
 mod edition;
 mod error;
@@ -35,6 +36,7 @@ mod toolbox;
 mod turn;
 
 pub use builder::{Asker, Engine, EngineBuilder, ModelSpec, NoAsker, Outcome, RunRequest};
+pub(crate) use capabilities::capabilities;
 pub use edition::{HotReload, Reloaded};
 pub use error::EngineError;
 pub(crate) use models::{MODEL_HELP, environment_model};

@@ -22,7 +22,7 @@ pub(super) struct Toolbox {
 pub(super) struct Tool {
     pub(super) name: String,
     pub(super) description: String,
-    usage: Option<String>,
+    pub(super) usage: Option<String>,
     pub(super) params: Json,
     pub(super) effect: Effect,
     /// A hint for spin detection.
@@ -78,6 +78,11 @@ impl Toolbox {
             );
         }
         Self { tools }
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.values()
     }
 
     /// A tool by name.

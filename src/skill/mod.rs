@@ -15,8 +15,9 @@ mod set;
 mod tools;
 
 pub use fault::{Finding, Level};
+pub use file::Skill;
 #[cfg(test)]
-use file::{Skill, read};
+use file::read;
 #[cfg(test)]
 use resource::ResourceError;
 pub use resource::{list_resources, read_resource};

@@ -4,6 +4,11 @@ use super::Folder;
 
 const COMMANDS: &[&[&str]] = &[
     &[],
+    &["caps"],
+    &["caps", "eval"],
+    &["caps", "list"],
+    &["caps", "search"],
+    &["caps", "show"],
     &["check"],
     &["debug"],
     &["debug", "extract"],

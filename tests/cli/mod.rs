@@ -1,5 +1,6 @@
 //! The program from outside: what it prints, where, and with which exit code.
 
+mod caps;
 mod check;
 mod cost;
 mod extract;

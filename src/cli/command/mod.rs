@@ -1,5 +1,6 @@
 //! One file a command: its arguments, whose comments are the help, and what it does with them.
 
+pub(super) mod caps;
 pub(super) mod check;
 pub(super) mod debug;
 pub(super) mod diff;

@@ -1,0 +1,15 @@
+//! Capabilities: everything that a loop could use (tools, forges, skills, focus modes), and how the right one is found.
+//!
+//! A [`Registry`] holds them; [`Registry::find`] ranks them without a model, by [`search`]. [`evaluate`] says how well.
+
+mod document;
+pub mod evaluate;
+mod kind;
+mod registry;
+mod result;
+pub mod search;
+
+pub use document::words_of_params;
+pub use kind::{CapabilityKind, Language};
+pub use registry::{Capability, Registry};
+pub use result::SearchResult;

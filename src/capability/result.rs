@@ -1,0 +1,181 @@
+//! The result of a search, as a loop, a template and a program get it.
+
+use serde::Serialize;
+
+use super::kind::{CapabilityKind, Language};
+use super::registry::{Capability, Found};
+
+/// Characters of a description that a list shows.
+const LONGEST: usize = 240;
+
+/// Hits that are recommended, at most.
+const RECOMMENDED: usize = 3;
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SearchResult {
+    /// A report in Markdown: the hits by kind.
+    pub search_results_markdown: String,
+    /// What the next prompt is told: a line a hit, the best first.
+    pub context_enrichment: String,
+    /// Names of tools, the best first.
+    pub matched_tool_names: Vec<String>,
+    /// Names of forges, the best first.
+    pub matched_forge_names: Vec<String>,
+    /// Names of skills, the best first.
+    pub matched_skill_names: Vec<String>,
+    /// Names of focus modes, the best first.
+    pub matched_focus_mode_names: Vec<String>,
+    /// The names to try first, at most three: what a model chose, then hits half as good as the best or better.
+    pub recommended: Vec<String>,
+    /// The names that a model chose from the catalog.
+    pub catalog_matched: Vec<String>,
+    /// All hits, the best first.
+    pub details: Vec<Detail>,
+}
+
+/// One hit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Detail {
+    /// The name.
+    pub name: String,
+    /// The kind.
+    #[serde(rename = "type")]
+    pub kind: CapabilityKind,
+    /// What it does, on one line.
+    pub description: String,
+    /// How to use it.
+    pub usage: String,
+    /// How well it fits, to compare with the others; 0 for one that only a model chose.
+    pub score: f32,
+    /// How much of what the query says is in it: 0 nothing, 1 everything.
+    pub coverage: f32,
+}
+
+impl SearchResult {
+    /// Puts hits together: those that a model chose come first.
+    #[must_use]
+    pub fn new(found: &[Found<'_>], chosen: &[&Capability], language: Language) -> Self {
+        let key = |capability: &Capability| (capability.kind, capability.name.clone());
+        let scored = |capability: &Capability| found.iter().find(|found| key(found.capability) == key(capability));
+        let mut details: Vec<Detail> = Vec::new();
+        for capability in chosen.iter().copied().chain(found.iter().map(|found| found.capability)) {
+            if details.iter().any(|known| known.kind == capability.kind && known.name == capability.name) {
+                continue;
+            }
+            let (score, coverage) = scored(capability).map_or((0.0, 0.0), |found| (found.score, found.coverage));
+            details.push(Detail {
+                name: capability.name.clone(),
+                kind: capability.kind,
+                description: one_line(&capability.description),
+                usage: capability.usage_hint(language),
+                score,
+                coverage,
+            });
+        }
+        let best = details.iter().map(|detail| detail.score).fold(0.0, f32::max);
+        let good = |(at, detail): &(usize, &Detail)| *at < chosen.len() || detail.score * 2.0 >= best;
+        let recommended = details.iter().enumerate().filter(good).take(RECOMMENDED);
+        let recommended = recommended.map(|(_, detail)| detail.name.clone()).collect();
+        let names = |kind| details.iter().filter(|d| d.kind == kind).map(|d| d.name.clone()).collect();
+        Self {
+            search_results_markdown: report(&details, language),
+            context_enrichment: details.iter().map(line).collect(),
+            matched_tool_names: names(CapabilityKind::Tool),
+            matched_forge_names: names(CapabilityKind::Forge),
+            matched_skill_names: names(CapabilityKind::Skill),
+            matched_focus_mode_names: names(CapabilityKind::FocusMode),
+            recommended,
+            catalog_matched: chosen.iter().map(|capability| capability.name.clone()).collect(),
+            details,
+        }
+    }
+}
+
+fn line(detail: &Detail) -> String {
+    format!("- `{}` ({}): {} [{}]\n", detail.name, detail.kind, detail.description, detail.usage)
+}
+
+/// The hits by kind. The heading says what they are; the line of each how to use it.
+fn report(details: &[Detail], language: Language) -> String {
+    let mut text = String::new();
+    for kind in CapabilityKind::ALL {
+        let mut own = details.iter().filter(|detail| detail.kind == kind).peekable();
+        if own.peek().is_none() {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&format!("## {}\n\n", kind.heading(language)));
+        for detail in own {
+            text.push_str(&format!("- `{}`: {} [{}]\n", detail.name, detail.description, detail.usage));
+        }
+    }
+    text
+}
+
+/// A text of others on one line of bounded length.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((at, _)) = line.char_indices().nth(LONGEST) {
+        line.truncate(at);
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::Registry;
+
+    fn registry() -> Registry {
+        let one = |kind, name: &str, description: &str| Capability {
+            kind,
+            name: name.to_owned(),
+            description: description.to_owned(),
+            usage: None,
+            keywords: String::new(),
+        };
+        Registry::new([
+            one(CapabilityKind::Tool, "get_weather", "The weather\n  of a city."),
+            one(CapabilityKind::Skill, "forecasting", "How to read a weather forecast."),
+            one(CapabilityKind::Forge, "summary", "A summary of a text."),
+        ])
+    }
+
+    #[test]
+    fn hits_are_listed_by_kind_and_in_order() {
+        let registry = registry();
+        let result = SearchResult::new(&registry.find(&["city weather"], 5), &[], Language::English);
+        assert_eq!(result.matched_tool_names, ["get_weather"]);
+        assert_eq!(result.matched_skill_names, ["forecasting"]);
+        assert_eq!(result.details[0].name, "get_weather");
+        assert_eq!(
+            result.search_results_markdown,
+            "## Tools\n\n- `get_weather`: The weather of a city. [call it with `directly_call_tool` or `require_tool`]\n\n\
+             ## Skills\n\n- `forecasting`: How to read a weather forecast. [load it with `loading_skills`]\n"
+        );
+        assert!(result.recommended.starts_with(&["get_weather".to_owned()]) && result.catalog_matched.is_empty());
+    }
+
+    #[test]
+    fn what_a_model_chose_comes_first_and_once() {
+        let registry = registry();
+        let chosen = [registry.get(CapabilityKind::Forge, "summary").unwrap()];
+        let twice = [chosen[0], chosen[0]];
+        for chosen in [&chosen[..], &twice[..]] {
+            let result = SearchResult::new(&registry.find(&["city weather"], 5), chosen, Language::Chinese);
+            assert_eq!(result.details[0].name, "summary");
+            assert_eq!(result.recommended[0], "summary");
+            assert_eq!(result.details.len(), 3);
+            assert!(result.search_results_markdown.contains("## 蓝图"));
+        }
+    }
+
+    #[test]
+    fn long_texts_of_others_are_cut() {
+        assert_eq!(one_line(&"é".repeat(500)).chars().count(), LONGEST + 1);
+    }
+}

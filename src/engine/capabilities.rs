@@ -1,0 +1,31 @@
+//! What the loops of a workspace could use: its tools, forges, skills and loops in one registry.
+
+use super::toolbox::{Tool, Toolbox};
+use crate::capability::{Capability, CapabilityKind, Registry, words_of_params};
+use crate::load::Library;
+
+/// The capabilities of a workspace, without tools written in Rust.
+pub(crate) fn capabilities(library: &Library) -> Registry {
+    registry(library, &Toolbox::new(library, &[]))
+}
+
+/// The capabilities of a workspace.
+pub(super) fn registry(library: &Library, toolbox: &Toolbox) -> Registry {
+    let tools = toolbox.all().map(|tool| Capability::from(&**tool));
+    let forges = library.forges.values().map(|loaded| Capability::from(&*loaded.doc));
+    let skills = library.skills.skills().into_iter().map(|(_, skill)| Capability::from(&**skill));
+    let loops = library.loops.values().map(|loaded| Capability::from(&*loaded.doc));
+    Registry::new(tools.chain(forges).chain(skills).chain(loops))
+}
+
+impl From<&Tool> for Capability {
+    fn from(tool: &Tool) -> Self {
+        Self {
+            kind: CapabilityKind::Tool,
+            name: tool.name.clone(),
+            description: tool.description.trim().to_owned(),
+            usage: tool.usage.clone(),
+            keywords: words_of_params(&tool.params),
+        }
+    }
+}
