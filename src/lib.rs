@@ -34,6 +34,7 @@ mod formatting;
 pub mod fuzzing;
 mod graph;
 mod guide;
+pub mod invoke;
 mod load;
 mod lsp;
 mod mechanism;

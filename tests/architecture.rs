@@ -32,6 +32,9 @@ const ALLOWED: &[(&str, Uses)] = &[
     ("policy", Only(&["document", "event"])),
     ("prompt", Only(&["document", "template", "state", "model", "event"])),
     ("tool", Only(&["diag", "syntax", "document", "template", "event", "policy"])),
+    // What wraps calls; who makes them and what they do is above.
+    // `syntax` only for tests that write layers as documents do.
+    ("invoke", Only(&["diag", "syntax", "document"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     ("capability", Only(&["document", "skill"])),
     // Decisions without model, clock or template: what carries them out is in `engine`.

@@ -216,9 +216,14 @@ fn alternatives(
                 || is_discriminator
         })
     };
-    let mut meant = context.iter().filter(fits);
-    if let (Some(errors), None) = (meant.next(), meant.next()) {
-        for error in errors {
+    let fitting: Vec<_> = context.iter().filter(fits).collect();
+    // Maps with one key each, such as layers of middleware: the one whose key is there.
+    let wants_other = |errors: &[ValidationError<'static>]| {
+        errors.iter().any(|error| here(error) && matches!(error.kind(), Kind::Required { .. }))
+    };
+    let named: Vec<_> = fitting.iter().copied().filter(|errors| !wants_other(errors)).collect();
+    if let ([errors], _) | (_, [errors]) = (&*fitting, &*named) {
+        for error in *errors {
             explain(error, root, found);
         }
         return;

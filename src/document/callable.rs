@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::action::StreamTo;
+use super::middleware::Middleware;
 use super::params::Params;
 use super::step::Step;
-use super::value::{Duration, TextSource};
+use super::value::TextSource;
 use crate::syntax::Spanned;
 
 /// A tool: parameters and the steps that do its work.
@@ -79,16 +80,6 @@ pub enum ToolClass {
     SideEffect,
 }
 
-/// One layer around a call: exactly one key.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum Middleware {
-    /// Give up after this time.
-    Timeout(Duration),
-    /// Try again this often when the call fails.
-    Retry(u32),
-}
-
 /// A forge: one structured model call against an output schema.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -126,6 +117,9 @@ pub struct ForgeDoc {
     /// Tokens of the reply.
     #[serde(default)]
     pub max_reply_tokens: Option<u32>,
+    /// What is wrapped around a call, the first innermost.
+    #[serde(default)]
+    pub middleware: Vec<Middleware>,
 }
 
 /// `forge`.

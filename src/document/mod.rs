@@ -8,6 +8,7 @@ mod builtin;
 mod callable;
 mod loop_doc;
 mod mechanisms;
+mod middleware;
 mod params;
 mod section;
 mod spin;
@@ -18,13 +19,14 @@ mod workspace;
 
 pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag};
 pub use builtin::{BUILTIN_TOOLS, BUILTINS, builtin};
-pub use callable::{Effect, ForgeDoc, Middleware, ToolClass, ToolDoc};
+pub use callable::{Effect, ForgeDoc, ToolClass, ToolDoc};
 pub use loop_doc::{Allow, Limits, LoopDoc, ModelChoice, Overflow, OverflowStep, StateVar};
 pub use mechanisms::{Direction, Level, Mechanisms, Switches};
+pub use middleware::{CacheSettings, LogLevel, Middleware, RateLimitSettings, ValidateSettings};
 pub use params::Params;
 pub use section::{Tier, Trust};
 pub use spin::{Spin, SpinClass};
-pub use step::{OnError, STEP_KEYS, Step, StepKeys, Then};
+pub use step::{OnError, STEP_KEYS, Step, StepKeys, StepRetry, Then};
 pub use value::{Duration, Templated, TextSource, is_template};
 #[allow(unused_imports, reason = "used by the engine in the next change")]
 pub use verification::{Check, CheckKind, Feedback, FeedbackEnd, Filter, Judge, Verification};

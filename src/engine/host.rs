@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::core::{LoopCore, millis};
 use super::steps::StepList;
 use super::toolbox::{Tool, ToolBody};
-use crate::document::{Decision, Middleware};
+use crate::document::Decision;
 use crate::event::{Event, ToolStatus};
+use crate::invoke::{BoxError, Failure, Invocation, Leaf, Outcome};
 use crate::model::BoxFuture;
 use crate::state::{Frame, lock};
 use crate::verb::{ForgeCall, Host, LoopCall, Phase, ReflectCall, StepContext, StepFailure, ToolCallRequest};
@@ -20,7 +21,7 @@ const MAX_NESTING: u32 = 16;
 
 impl Host for LoopCore {
     fn forge<'a>(&'a self, call: ForgeCall, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
-        Box::pin(self.run_forge(call, cx.phase))
+        Box::pin(self.call_forge(call, cx.phase))
     }
 
     fn tool<'a>(&'a self, call: ToolCallRequest, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
@@ -54,6 +55,24 @@ impl Host for LoopCore {
         cx: &'a StepContext<'a>,
     ) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(self.check_spin_step(review, cx.phase))
+    }
+}
+
+/// The work at the bottom of a stack: one of the engine's own futures, made anew for each attempt.
+struct Work<F>(F);
+
+impl<F, Fut> Leaf<Value> for Work<F>
+where
+    F: Fn() -> Fut + Send + Sync,
+    Fut: Future<Output = Result<Value, StepFailure>> + Send,
+{
+    fn run(&self) -> BoxFuture<'_, Outcome<Value>> {
+        Box::pin(async move {
+            (self.0)().await.map_err(|failure| match failure {
+                StepFailure::Failed(words) => BoxError::from(Failure::Failed(words)),
+                ending @ (StepFailure::Cancelled | StepFailure::Ended(_)) => ending.into(),
+            })
+        })
     }
 }
 
@@ -118,7 +137,7 @@ impl LoopCore {
         let tool_call = self.shared.next_tool_call();
         self.events.emit(Event::ToolStarted { tool_call, tool: name.to_owned(), identifier, params: json.clone() });
         let mut guard = ToolGuard { core: self, tool: name, tool_call, started: Instant::now(), open: true };
-        if let Err(problem) = tool.check(&json) {
+        if let Err(problem) = tool.validator.check(&json) {
             guard.end(ToolStatus::Error, Json::from(problem.as_str()));
             return Err(StepFailure::new(problem));
         }
@@ -154,43 +173,33 @@ impl LoopCore {
         }
     }
 
-    /// The tool's work inside its middleware, the first innermost.
+    /// The tool's work inside its middleware.
     async fn run_tool(&self, tool: &Tool, params: Value, json: Json, phase: Phase) -> Result<Value, StepFailure> {
-        self.run_layer(tool, tool.middleware.len(), params, json, phase).await
+        let work = Work(|| self.run_body(tool, params.clone(), json.clone(), phase));
+        let (name, stop) = (tool.name.as_str(), self.token(phase));
+        let outcome = tool.stack.call(Invocation { name, arguments: &json, stop, leaf: &work }).await;
+        outcome.map_err(|error| self.step_failure(error, phase))
     }
 
-    fn run_layer<'a>(
-        &'a self,
-        tool: &'a Tool,
-        layers: usize,
-        params: Value,
-        json: Json,
-        phase: Phase,
-    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
-        Box::pin(async move {
-            let Some(layer) = layers.checked_sub(1).and_then(|at| tool.middleware.get(at)) else {
-                return self.run_body(tool, params, json, phase).await;
-            };
-            match layer {
-                Middleware::Timeout(limit) => {
-                    let work = self.run_layer(tool, layers - 1, params, json, phase);
-                    tokio::time::timeout(limit.0, work)
-                        .await
-                        .unwrap_or_else(|_| Err(StepFailure::new(format!("timed out after {limit}"))))
-                }
-                Middleware::Retry(times) => {
-                    let mut wait = std::time::Duration::from_millis(200);
-                    for _ in 0..*times {
-                        match self.run_layer(tool, layers - 1, params.clone(), json.clone(), phase).await {
-                            Err(StepFailure::Failed(_)) => self.pause(wait, phase).await?,
-                            other => return other,
-                        }
-                        wait = wait.saturating_mul(2);
-                    }
-                    self.run_layer(tool, layers - 1, params, json, phase).await
-                }
-            }
-        })
+    /// A forge inside its middleware.
+    async fn call_forge(&self, call: ForgeCall, phase: Phase) -> Result<Value, StepFailure> {
+        let Some(stack) = self.edition.toolbox.forge_stack(&call.forge) else {
+            return self.run_forge(call, phase).await;
+        };
+        let arguments = serde_json::to_value(&call.input).map_err(|error| StepFailure::new(error.to_string()))?;
+        let work = Work(|| self.run_forge(call.clone(), phase));
+        let (name, stop) = (call.forge.as_str(), self.token(phase));
+        let outcome = stack.call(Invocation { name, arguments: &arguments, stop, leaf: &work }).await;
+        outcome.map_err(|error| self.step_failure(error, phase))
+    }
+
+    /// What a stack gave up with: what ends the run stays as it was, everything else is words.
+    fn step_failure(&self, error: BoxError, phase: Phase) -> StepFailure {
+        match error.downcast::<StepFailure>() {
+            Ok(ending) => *ending,
+            Err(_) if self.token(phase).is_cancelled() => StepFailure::Cancelled,
+            Err(other) => StepFailure::Failed(other.to_string()),
+        }
     }
 
     async fn run_body(&self, tool: &Tool, params: Value, json: Json, phase: Phase) -> Result<Value, StepFailure> {

@@ -1,5 +1,6 @@
 //! The tools of an engine: documents and native ones, with their parameters' validators.
 
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
@@ -8,7 +9,8 @@ use minijinja::value::Serde;
 use serde_json::{Value as Json, json};
 
 use super::steps::StepList;
-use crate::document::{Effect, Middleware, ToolClass, ToolDoc};
+use crate::document::{Effect, ToolClass, ToolDoc};
+use crate::invoke::{ArgumentsValidator, Stack};
 use crate::load::{Library, Loaded};
 use crate::model::ToolSpec;
 use crate::tool::NativeTool;
@@ -16,6 +18,7 @@ use crate::tool::NativeTool;
 /// All tools by name.
 pub(super) struct Toolbox {
     tools: IndexMap<String, Arc<Tool>>,
+    forges: HashMap<String, Stack<Value>>,
 }
 
 /// A tool.
@@ -28,8 +31,9 @@ pub(super) struct Tool {
     /// A hint for spin detection.
     pub(super) class: Option<ToolClass>,
     pub(super) body: ToolBody,
-    pub(super) middleware: Vec<Middleware>,
-    validator: OnceLock<Result<jsonschema::Validator, String>>,
+    /// What is wrapped around a call. What it counts is shared by all runs of an edition.
+    pub(super) stack: Stack<Value>,
+    pub(super) validator: ArgumentsValidator,
 }
 
 /// What a call does.
@@ -45,39 +49,13 @@ impl Toolbox {
     pub(super) fn new(library: &Library, native: &[Arc<dyn NativeTool>]) -> Self {
         let mut tools = IndexMap::new();
         for (name, loaded) in &library.tools {
-            let doc = &loaded.doc;
-            tools.insert(
-                name.clone(),
-                Arc::new(Tool {
-                    name: name.clone(),
-                    description: doc.description.clone(),
-                    usage: doc.usage.clone(),
-                    params: doc.params.as_ref().map_or_else(no_params, |params| params.schema.clone()),
-                    effect: doc.effect,
-                    class: doc.class,
-                    middleware: doc.middleware.clone(),
-                    body: ToolBody::Declared(Box::new(loaded.clone()), OnceLock::new()),
-                    validator: OnceLock::new(),
-                }),
-            );
+            tools.insert(name.clone(), Arc::new(Tool::declared(name, loaded)));
         }
         for tool in native {
-            tools.insert(
-                tool.name().to_owned(),
-                Arc::new(Tool {
-                    name: tool.name().to_owned(),
-                    description: tool.description().to_owned(),
-                    usage: None,
-                    params: tool.params(),
-                    effect: tool.effect(),
-                    class: None,
-                    middleware: Vec::new(),
-                    body: ToolBody::Native(Arc::clone(tool)),
-                    validator: OnceLock::new(),
-                }),
-            );
+            tools.insert(tool.name().to_owned(), Arc::new(Tool::native(tool)));
         }
-        Self { tools }
+        let forges = library.forges.iter().map(|(name, loaded)| (name.clone(), Stack::new(&loaded.doc.middleware)));
+        Self { forges: forges.collect(), tools }
     }
 
     /// All of them.
@@ -88,6 +66,11 @@ impl Toolbox {
     /// A tool by name.
     pub(super) fn get(&self, name: &str) -> Option<&Arc<Tool>> {
         self.tools.get(name)
+    }
+
+    /// What is wrapped around a forge.
+    pub(super) fn forge_stack(&self, name: &str) -> Option<&Stack<Value>> {
+        self.forges.get(name)
     }
 
     /// A tool as a provider is told of it.
@@ -116,25 +99,35 @@ impl Toolbox {
 }
 
 impl Tool {
-    /// Whether parameters fit the tool.
-    ///
-    /// # Errors
-    /// What does not fit, for the model.
-    pub(super) fn check(&self, params: &Json) -> Result<(), String> {
-        let validator = self
-            .validator
-            .get_or_init(|| jsonschema::validator_for(&self.params).map_err(|error| error.to_string()))
-            .as_ref()
-            .map_err(|problem| format!("the tool's own schema is broken: {problem}"))?;
-        let problems: Vec<String> = validator
-            .iter_errors(params)
-            .take(8)
-            .map(|error| {
-                let place = error.instance_path().to_string();
-                if place.is_empty() { error.to_string() } else { format!("{place}: {error}") }
-            })
-            .collect();
-        if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
+    fn declared(name: &str, loaded: &Loaded<ToolDoc>) -> Self {
+        let doc = &loaded.doc;
+        let params = doc.params.as_ref().map_or_else(no_params, |params| params.schema.clone());
+        Self {
+            name: name.to_owned(),
+            description: doc.description.clone(),
+            usage: doc.usage.clone(),
+            validator: ArgumentsValidator::new(params.clone()),
+            params,
+            effect: doc.effect,
+            class: doc.class,
+            stack: Stack::new(&doc.middleware),
+            body: ToolBody::Declared(Box::new(loaded.clone()), OnceLock::new()),
+        }
+    }
+
+    fn native(tool: &Arc<dyn NativeTool>) -> Self {
+        let params = tool.params();
+        Self {
+            name: tool.name().to_owned(),
+            description: tool.description().to_owned(),
+            usage: None,
+            validator: ArgumentsValidator::new(params.clone()),
+            params,
+            effect: tool.effect(),
+            class: None,
+            stack: Stack::new(&[]),
+            body: ToolBody::Native(Arc::clone(tool)),
+        }
     }
 }
 

@@ -381,7 +381,7 @@ impl LoopCore {
                 return Err(missing(format!("There is no tool `{}`. The tools are: {tools}.", call.tool)));
             }
             if let Some(tool) = self.edition.toolbox.get(&call.tool) {
-                tool.check(&call.params).map_err(|problem| Refused {
+                tool.validator.check(&call.params).map_err(|problem| Refused {
                     class: "type_mismatch".to_owned(),
                     message: format!("The parameters of tool `{}` do not fit: {problem}", call.tool),
                 })?;

@@ -177,11 +177,7 @@ impl<'a> Walker<'a> {
         self.tools.push(name.to_owned());
         let once = self.steps(document, tool.node.get("do"), depth);
         self.tools.pop();
-        let attempts = tool.doc.middleware.iter().fold(1_u64, |attempts, layer| match layer {
-            Middleware::Retry(times) => attempts.saturating_mul(u64::from(*times) + 1),
-            _ => attempts,
-        });
-        once.times(attempts)
+        once.times(attempts(&tool.doc.middleware))
     }
 
     /// All steps of a list, as if every condition held and every step with `on_error` failed at its end.
@@ -224,7 +220,8 @@ impl<'a> Walker<'a> {
                 let tier = verb.value.get("tier").and_then(Node::as_str).map(str::to_owned).or(own);
                 let tier = tier.unwrap_or_else(|| "main".to_owned());
                 let retries = forge.doc.retries.unwrap_or(STRUCTURED_RETRIES);
-                self.structured(document, &tier, retries, forge.doc.max_reply_tokens)
+                let once = self.structured(document, &tier, retries, forge.doc.max_reply_tokens);
+                once.times(attempts(&forge.doc.middleware))
             }
         }
     }
@@ -232,6 +229,14 @@ impl<'a> Walker<'a> {
 
 fn sum(parts: &[Part]) -> Amount {
     parts.iter().fold(Amount::ZERO, |sum, part| sum.plus(&part.amount))
+}
+
+/// How often middleware may let the work be done for one call.
+fn attempts(layers: &[Middleware]) -> u64 {
+    layers.iter().fold(1, |attempts, layer| match layer {
+        Middleware::Retry(retry) => attempts.saturating_mul(u64::from(retry.times) + 1),
+        _ => attempts,
+    })
 }
 
 fn push(parts: &mut Vec<Part>, what: &str, amount: Amount) {

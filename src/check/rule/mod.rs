@@ -14,6 +14,7 @@ mod in_force;
 mod language;
 mod limits;
 mod loop_cycle;
+mod middleware;
 mod models;
 mod names;
 mod offered;
@@ -57,6 +58,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "language", run: language::check },
     Rule { name: "limits", run: limits::check },
     Rule { name: "loop_cycle", run: loop_cycle::check },
+    Rule { name: "middleware", run: middleware::check },
     Rule { name: "models", run: models::check },
     Rule { name: "names", run: names::check },
     Rule { name: "offered", run: offered::check },

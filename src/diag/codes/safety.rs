@@ -1,6 +1,62 @@
 //! Codes about what a run may touch, and values that must not become structure.
 
 codes! {
+    /// Middleware repeats or leaves out calls that must happen once.
+    ///
+    /// A tool without `effect` must not be called twice for one call of the model.
+    /// `retry` may do so, and `cache` may not call it at all.
+    /// Say what the tool does to the world with `effect: pure` or `effect: idempotent`, or take the layer away.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// kind: tool
+    /// name: send_mail
+    /// description: Sends a mail.
+    /// do: [{ run: [mail, "a@example.com"] }]
+    /// middleware: [{ retry: 2 }]
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// kind: tool
+    /// name: whois
+    /// description: Registration data of a domain.
+    /// effect: pure
+    /// do: [{ run: [whois, example.com] }]
+    /// middleware: [{ retry: 2 }]
+    /// ```
+    MIDDLEWARE_EFFECT = "middleware-effect", Warning;
+
+    /// A layer of middleware stands where it does not belong.
+    ///
+    /// The first layer of a list is innermost.
+    /// `recover` always is, wherever it is written.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// kind: tool
+    /// name: whois
+    /// description: Registration data of a domain.
+    /// effect: pure
+    /// do: [{ run: [whois, example.com] }]
+    /// middleware: [{ timeout: 10s }, { recover: true }]
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// kind: tool
+    /// name: whois
+    /// description: Registration data of a domain.
+    /// effect: pure
+    /// do: [{ run: [whois, example.com] }]
+    /// middleware: [{ recover: true }, { timeout: 10s }]
+    /// ```
+    MIDDLEWARE_ORDER = "middleware-order", Warning;
+
     /// A section delimiter is written by hand.
     ///
     /// The engine wraps every section in delimiters with a fresh nonce.

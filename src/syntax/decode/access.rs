@@ -112,6 +112,10 @@ impl<'de, 'a> EnumAccess<'de> for EnumOf<'a> {
     type Variant = EnumOf<'a>;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, EnumOf<'a>), DecodeError> {
+        if self.entry.is_some_and(|entry| context::is_broken(&entry.value)) {
+            // Its value was left out, so the whole is: it gets no place here, and so becomes the next culprit.
+            return Err(DecodeError::new(codes::INVALID_VALUE, "the value was left out"));
+        }
         let name: StrDeserializer<'_, DecodeError> = self.name.into_deserializer();
         match seed.deserialize(name) {
             Ok(variant) => Ok((variant, self)),
