@@ -5,6 +5,7 @@
 mod architecture;
 mod cli;
 mod docs;
+mod gate;
 mod log_analyze;
 mod lsp;
 mod mechanism_bounds;

@@ -17,7 +17,7 @@ use crate::raw_http::{Ending, Response, Server};
 use crate::runs::{holds, shorten};
 
 /// The models of a case: one a tier, so that the order of the replies is each tier's own.
-const TIERS: [&str; 4] = ["main", "helper", "reflection", "spin"];
+const TIERS: [&str; 5] = ["main", "helper", "reflection", "spin", "verification"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -159,7 +159,8 @@ const CASES: &[Case] = &[
 ];
 
 /// Verbs with a test of their own below.
-const OTHERS: &[&str] = &["perceive", "reflect", "forge", "forbid_exit_next", "request_async", "silence", "result"];
+const OTHERS: &[&str] =
+    &["perceive", "reflect", "verify_goal", "forge", "forbid_exit_next", "request_async", "silence", "result"];
 
 #[test]
 fn every_verb_has_its_effect() {
@@ -192,6 +193,17 @@ fn perceive_gives_what_the_model_sees() {
         (&json!("forced"), &json!("n is 1"))
     );
     assert!(ran.sent(0).contains("n is 1") && ran.sent(1).contains("It begins."), "{}", ran.sent(1));
+}
+
+#[test]
+fn verify_goal_gives_the_verdict() {
+    let steps = "- verify_goal: \"n is {{ state.n }}\"\n  id: v\n- status: \"{{ steps.v.missing | join }} {{ verification.count }}\"";
+    let verdict = r#"{"reasoning": "It has not begun.", "satisfied": false, "missing": ["all"]}"#;
+    let ran = Ran::new(steps, &[verdict, GO]);
+    assert_eq!(ran.status(), "all 1", "{:#?}", ran.events);
+    let event = ran.event("verification");
+    assert_eq!((&event["trigger"], &event["reason"]), (&json!("step"), &json!("n is 1")));
+    assert!(ran.sent(0).contains("n is 1") && ran.sent(1).contains("It has not begun."), "{}", ran.sent(1));
 }
 
 #[test]

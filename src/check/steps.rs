@@ -83,6 +83,12 @@ pub(super) fn lists(document: &Node) -> Vec<StepList<'_>> {
     lists
 }
 
+/// The programs that judge a loop: each takes the arguments of the step `run`.
+pub(super) fn judging_programs(document: &Node) -> impl Iterator<Item = &Node> {
+    let checks = document.get("mechanisms").and_then(|all| all.get("verification")?.get("checks"));
+    checks.into_iter().flat_map(Node::items).filter_map(|check| check.get("run"))
+}
+
 /// A list of steps.
 #[derive(Clone, Copy)]
 pub(super) struct StepList<'a> {

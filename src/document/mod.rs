@@ -28,8 +28,7 @@ pub use section::{Tier, Trust};
 pub use spin::{Spin, SpinClass};
 pub use step::{OnError, STEP_KEYS, Step, StepKeys, StepRetry, Then};
 pub use value::{Duration, Templated, TextSource, is_template};
-#[allow(unused_imports, reason = "used by the engine in the next change")]
-pub use verification::{Check, CheckKind, Feedback, FeedbackEnd, Filter, Judge, Verification};
+pub use verification::{Check, CheckKind, Feedback, FeedbackEnd, Judge, Verification};
 pub use workspace::{CheckLevel, Decision, PolicyRule, PresetDoc, WorkspaceDoc};
 
 /// The kinds of document.

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::value::{Duration, TextSource};
-use crate::syntax::{Raw, Spanned, Value, decode_within};
+use crate::syntax::{Entry, Node, Raw, Spanned, Style, Value, decode_within};
 
 /// Who judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -99,6 +99,50 @@ pub enum CheckKind {
         /// What the model is told when it does not hold; a template.
         message: Option<Spanned<String>>,
     },
+}
+
+impl Check {
+    /// The arguments with which the step `run` tries the check; none for an expression.
+    ///
+    /// A program that fails is a result here, so the step must not fail with it.
+    #[must_use]
+    pub fn run_arguments(&self) -> Option<Node> {
+        let CheckKind::Run { run, timeout } = &self.kind else { return None };
+        let node = run.node();
+        let entry = |key: &str, value: Node| Entry { key: key.into(), key_span: node.span, value };
+        let plain = |value: Value| Node::new(value, node.span, Style::Synthetic);
+        let mut entries = match &node.value {
+            Value::Map(entries) => entries.to_vec(),
+            _ => vec![entry("argv", node.clone())],
+        };
+        entries.retain(|entry| &*entry.key != "check" && (&*entry.key != "timeout" || timeout.is_none()));
+        entries.push(entry("check", plain(Value::Bool(false))));
+        entries.extend(timeout.map(|timeout| entry("timeout", plain(Value::String(timeout.to_string().into())))));
+        Some(node.with_entries(entries))
+    }
+
+    /// What people and the model call it: its name, the command, or the expression.
+    #[must_use]
+    pub fn title(&self) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        match &self.kind {
+            CheckKind::That { that, .. } => that.to_string(),
+            CheckKind::Run { run, .. } => {
+                let argv = run.get("argv").unwrap_or(run.node());
+                let words: Vec<String> = argv
+                    .items()
+                    .iter()
+                    .map(|item| match item.to_json() {
+                        serde_json::Value::String(text) => text,
+                        other => other.to_string(),
+                    })
+                    .collect();
+                words.join(" ")
+            }
+        }
+    }
 }
 
 /// A check as it is written.

@@ -120,6 +120,12 @@ impl LoopRun {
             Builtin::Finish => Ok(Handled::done(Value::from(()), String::new(), Then::Exit)),
             Builtin::DirectlyAnswer => Ok(self.answer(chosen)),
             Builtin::AskForClarification => self.ask(chosen).await,
+            Builtin::RequestVerification => {
+                let reason = chosen.params.get("reason").and_then(Json::as_str).map(str::to_owned);
+                let (told, value, end) = self.core.verify_request(reason).await;
+                self.core.still_running(Phase::WORK)?;
+                Ok(Handled { end, ..Handled::done(value, told, Then::Continue) })
+            }
             Builtin::DirectlyCallTool => {
                 let calls = batch::calls(&chosen.params);
                 Ok(self.handle_calls(self.core.run_calls(calls).await?, &chosen.calls))

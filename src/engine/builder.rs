@@ -305,6 +305,11 @@ impl Engine {
             totals: Arc::clone(&shared.totals),
             state: Arc::clone(&state),
         });
+        let gate = Arc::clone(&program.gate);
+        let access = self.inner.access.protecting(&gate.protect).map_err(|error| EngineError::Document {
+            name: program.name.clone(),
+            problem: format!("mechanisms.verification.protect: {error}"),
+        })?;
         let core = Arc::new(LoopCore {
             budgets: vec![Budget::outermost(&program.limits)],
             stop: Stop::outermost(&request.cancel),
@@ -316,6 +321,8 @@ impl Engine {
             state,
             events,
             mechanisms: Arc::default(),
+            gate,
+            access,
         });
         Ok(Prepared { core, chain, max_iterations })
     }

@@ -13,6 +13,7 @@ pub(super) enum Builtin {
     AskForClarification,
     DirectlyCallTool,
     RequireTool,
+    RequestVerification,
 }
 
 /// The tag that carries a long answer.
@@ -33,6 +34,7 @@ impl Builtin {
             "ask_for_clarification" => Self::AskForClarification,
             "directly_call_tool" => Self::DirectlyCallTool,
             "require_tool" => Self::RequireTool,
+            "request_verification" => Self::RequestVerification,
             _ => return None,
         })
     }
@@ -46,6 +48,10 @@ impl Builtin {
             Self::DirectlyAnswer => json!({
                 "type": "object",
                 "properties": { "answer_payload": { "type": "string", "description": "The answer, when it is short. Leave it out when you use the FINAL_ANSWER tag." } }
+            }),
+            Self::RequestVerification => json!({
+                "type": "object",
+                "properties": { "reason": { "type": "string", "description": "Why you think that the goal is reached." } }
             }),
             Self::AskForClarification => json!({
                 "type": "object",

@@ -107,7 +107,8 @@ impl LoopCore {
             let started = Instant::now();
             let mut guard = CallGuard { core: self, call, attempt, open: true };
             let cut = Notify::new();
-            let mut forward = Forward { watcher: &mut *sink, cut: &cut };
+            let alive = (info.purpose == CallPurpose::Action).then_some(self);
+            let mut forward = Forward { watcher: &mut *sink, cut: &cut, alive };
             let result = tokio::select! {
                 biased;
                 () = self.token(info.phase).cancelled() => return Err(CallFailure::Stop(StepFailure::Cancelled)),
@@ -205,10 +206,15 @@ impl LoopCore {
 struct Forward<'a> {
     watcher: &'a mut dyn Watcher,
     cut: &'a Notify,
+    /// The loop that is told of each piece: its model is not silent.
+    alive: Option<&'a LoopCore>,
 }
 
 impl Forward<'_> {
     fn watch(&self) {
+        if let Some(core) = self.alive {
+            core.note_activity();
+        }
         if self.watcher.repeats().is_some() {
             self.cut.notify_one();
         }
@@ -228,5 +234,6 @@ impl Sink for Forward<'_> {
 
     fn arguments(&mut self, index: usize, name: &str, piece: &str) {
         self.watcher.arguments(index, name, piece);
+        self.watch();
     }
 }

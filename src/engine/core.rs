@@ -9,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::builder::EngineInner;
 use super::edition::Edition;
-use super::mechanism::Mechanisms;
+use super::mechanism::{GateProgram, Mechanisms};
 use super::program::Program;
 use super::reload::Told;
 use super::stop::{Cancel, Stop};
 use crate::document::Limits;
 use crate::event::{Event, EventStream, ExitReason};
+use crate::policy::Access;
 use crate::prompt::RunSecret;
 use crate::state::{Frame, RunFacts, RunState, Scope, ScopeBase, Totals, lock};
 use crate::verb::{Phase, StepContext, StepFailure};
@@ -103,6 +104,10 @@ pub(super) struct LoopCore {
     /// The budgets of this loop and of all loops around it.
     pub(super) budgets: Vec<Budget>,
     pub(super) mechanisms: Arc<Mechanisms>,
+    /// The verification gate: the loop's own, or that of the loop around it whose task it shares.
+    pub(super) gate: Arc<GateProgram>,
+    /// What steps may touch: all that the workspace lets them, but what judges this loop and those around it.
+    pub(super) access: Access,
 }
 
 impl LoopCore {
@@ -133,7 +138,7 @@ impl LoopCore {
             templates: &self.edition.templates,
             state: &self.state,
             events: &self.events,
-            access: &self.shared.engine.access,
+            access: &self.access,
             host: self,
             phase,
         }
@@ -154,11 +159,23 @@ impl LoopCore {
             totals: Arc::clone(&self.base.totals),
             state: Arc::clone(&self.state),
         };
+        let is_own = Arc::ptr_eq(&self.gate, &self.program.gate);
+        let gate = if is_own { Arc::clone(&program.gate) } else { Arc::clone(&self.gate) };
+        let access = if program.gate.protect == self.program.gate.protect {
+            self.access.clone()
+        } else {
+            // What was protected stays so. A pattern that is none was refused when the program was made.
+            let access = self.access.protecting(&program.gate.protect).unwrap_or_else(|_| self.access.clone());
+            access.enforce();
+            access
+        };
         Arc::new(Self {
             shared: Arc::clone(&self.shared),
             edition,
             program,
             base: Arc::new(base),
+            gate,
+            access,
             state: Arc::clone(&self.state),
             events: self.events.clone(),
             stop: self.stop.clone(),

@@ -56,6 +56,14 @@ impl Host for LoopCore {
     ) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(self.check_spin_step(review, cx.phase))
     }
+
+    fn verify_goal<'a>(
+        &'a self,
+        reason: Option<String>,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(self.verify_goal_step(reason, cx.phase))
+    }
 }
 
 /// The work at the bottom of a stack: one of the engine's own futures, made anew for each attempt.
@@ -156,7 +164,7 @@ impl LoopCore {
 
     /// Whether policy lets the model make this call; the words of a denial.
     async fn permit(&self, tool: &Tool, params: &Json, phase: Phase) -> Result<Result<(), String>, StepFailure> {
-        let (decision, words) = self.shared.engine.access.decide(&tool.name, params, tool.effect);
+        let (decision, words) = self.access.decide(&tool.name, params, tool.effect);
         match decision {
             Decision::Allow => Ok(Ok(())),
             Decision::Deny => Ok(Err(words)),

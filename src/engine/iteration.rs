@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use super::act::Handled;
 use super::core::LoopCore;
 use super::finish::End;
+use super::mechanism::Leave;
 use super::memory::Memory;
 use super::models::{Chain, ModelSlot};
 use super::steps::Flow;
@@ -15,7 +16,7 @@ use super::stop::Clock;
 use super::turn::Chosen;
 use crate::event::{Event, ExitReason};
 use crate::model::{Protocol, ToolResult};
-use crate::state::{ActionRecord, Frame};
+use crate::state::{ActionRecord, Frame, TurnBinding};
 use crate::verb::Phase;
 
 /// A loop while it runs.
@@ -66,6 +67,8 @@ impl LoopRun {
         self.core.enter().await;
         loop {
             if let Some(end) = self.iterate().await {
+                // Wherever in its iteration the loop ends, what was decided in it is told.
+                self.core.tell_decisions();
                 return end;
             }
         }
@@ -82,7 +85,9 @@ impl LoopRun {
         if let Flow::Ended(then) = flow {
             return End::of(then);
         }
-        self.core.wants_async()
+        // Whatever `init` prepared is what judges the loop.
+        self.core.enforce_protection().await;
+        self.core.settled().or_else(|| self.core.wants_async())
     }
 
     /// One iteration: eight stages, in this order.
@@ -95,18 +100,15 @@ impl LoopRun {
         }
         // 3-5. The prompt, the model's reply, one valid and verified action.
         let binding = self.core.state().take_binding();
-        let mut chosen = match self.take_turn(&binding).await {
+        let mut chosen = match self.watched_turn(&binding).await {
             Ok(chosen) => chosen,
             Err(end) => return Some(end),
         };
         // 6. The action's work.
         self.core.show_streamed(&chosen);
-        let handled = match self.hold_back(&mut chosen) {
-            Some(held) => held,
-            None => match self.act(&chosen).await {
-                Ok(handled) => handled,
-                Err(end) => return Some(end),
-            },
+        let handled = match self.hold_or_act(&mut chosen).await {
+            Ok(handled) => handled,
+            Err(end) => return Some(end),
         };
         self.record(&chosen, &handled);
         if let Some(end) = handled.end.clone().or_else(|| self.core.wants_async()) {
@@ -116,11 +118,60 @@ impl LoopRun {
         let mut end = self.observe(&chosen, &handled).await;
         // 8. Hooks between the iterations, and the figure that they may have moved.
         if end.is_none() {
-            end = self.after_iteration().await.or_else(|| self.core.measure_progress());
+            end = self.after_iteration().await.or_else(|| self.core.settled()).or_else(|| self.core.measure_progress());
             self.seal(&chosen, &handled);
         }
         self.core.tell_decisions();
         end
+    }
+
+    /// Does what the turn chose, unless it would end the loop before its time.
+    async fn hold_or_act(&mut self, chosen: &mut Chosen) -> Result<Handled, End> {
+        if let Some(held) = self.hold_back(chosen) {
+            return Ok(held);
+        }
+        match self.ask_gate(chosen).await? {
+            Leave::Pass => self.act(chosen).await,
+            Leave::Held(held) => Ok(held),
+            Leave::Ends(end) => {
+                let handled = self.act(chosen).await?;
+                Ok(Handled { end: Some(end), ..handled })
+            }
+        }
+    }
+
+    /// One turn. When the model is silent for long, the verification gate looks meanwhile.
+    async fn watched_turn(&mut self, binding: &TurnBinding) -> Result<Chosen, End> {
+        let core = Arc::clone(&self.core);
+        if !core.gate.guards() {
+            return self.take_turn(binding).await;
+        }
+        core.note_activity();
+        let turn = self.take_turn(binding);
+        tokio::pin!(turn);
+        loop {
+            tokio::select! {
+                biased;
+                chosen = &mut turn => return chosen,
+                () = core.idle() => {}
+            }
+            // A reply that comes while the gate looks waits for the verdict, which may make it needless.
+            let looked = core.verify_by_watchdog();
+            tokio::pin!(looked);
+            let mut chosen = None;
+            let end = loop {
+                tokio::select! {
+                    biased;
+                    end = &mut looked => break end,
+                    reply = &mut turn, if chosen.is_none() => chosen = Some(reply),
+                }
+            };
+            match (end, chosen) {
+                (Some(end), _) => return Err(end),
+                (None, Some(chosen)) => return chosen,
+                (None, None) => {}
+            }
+        }
     }
 
     fn before_iteration(&mut self) -> Option<End> {

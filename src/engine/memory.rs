@@ -6,6 +6,7 @@ use minijinja::Value;
 
 use super::core::LoopCore;
 use super::program::ActionSet;
+use super::prompt_size::PromptSize;
 use super::sections::{Depends, SectionProgram, Source};
 use crate::event::Event;
 use crate::model::tokens::Counter;
@@ -40,12 +41,15 @@ pub(super) struct Memory {
     /// Bytes of the previous request before its last part.
     stable_bytes: usize,
     first_turn: bool,
+    size: PromptSize,
 }
 
 /// A turn's prompt.
 pub(super) struct TurnPrompt {
     pub(super) assembled: Assembled,
     pub(super) nonce: Nonce,
+    /// How much it says, in comparable tokens, where the verification gate wants to know.
+    pub(super) size: Option<usize>,
 }
 
 impl Memory {
@@ -64,6 +68,7 @@ impl Memory {
             tools: None,
             stable_bytes: 0,
             first_turn: true,
+            size: PromptSize::default(),
         }
     }
 
@@ -129,7 +134,9 @@ impl Memory {
                     redrawn: guarded.redrawn,
                 });
             }
-            return Ok(TurnPrompt { assembled, nonce });
+            let bodies = sections.iter().map(|section| &section.body);
+            let size = core.gate.guards().then(|| self.size.of(bodies, self.transcript.turns()));
+            return Ok(TurnPrompt { assembled, nonce, size });
         }
     }
 
@@ -271,6 +278,7 @@ impl Memory {
     /// Takes over the transcript of the loop around this one.
     pub(super) fn adopt(&mut self, transcript: Transcript) {
         self.transcript = Transcript::default();
+        self.size.forget_transcript();
         (self.transcript_len, self.transcript_tokens) = (0, 0);
         for turn in transcript.turns() {
             self.push(turn.clone());
@@ -302,6 +310,7 @@ impl Memory {
     pub(super) fn replace_old(&mut self, keep: usize, text: &str) {
         let recent = self.transcript.turns()[self.old_turns(keep)..].to_vec();
         self.transcript = Transcript::default();
+        self.size.forget_transcript();
         (self.transcript_len, self.transcript_tokens) = (0, 0);
         let sealed = self.assembler.seal("EARLIER", text);
         self.sealed.push((format!("nonce.EARLIER.{}", self.sealed.len()), sealed.nonce.to_string()));

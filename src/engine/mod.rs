@@ -25,6 +25,7 @@ mod models;
 mod outline;
 mod overflow;
 mod program;
+mod prompt_size;
 mod reload;
 mod render;
 mod sections;

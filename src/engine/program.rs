@@ -8,14 +8,14 @@ use serde_json::Value as Json;
 
 use super::builtin::Builtin;
 use super::error::EngineError;
-use super::mechanism::Prompts;
+use super::mechanism::{GateProgram, Prompts};
 use super::sections::SectionProgram;
 use super::steps::StepList;
 use super::toolbox::Toolbox;
 use crate::document::{Action, BUILTINS, LoopDoc, Spin, StateVar, StreamTo, Tag, Then};
 use crate::load::{Library, Loaded};
-use crate::mechanism::Settings;
 use crate::mechanism::spin::Rules;
+use crate::mechanism::{Mode, Settings};
 use crate::model::{ToolSpec, ToolSpecs};
 use crate::reply::{ActionGrammar, TagRule};
 use crate::state::lock;
@@ -34,6 +34,7 @@ pub(super) struct Program {
     pub(super) sections: Vec<SectionProgram>,
     pub(super) mechanisms: Settings,
     pub(super) prompts: Prompts,
+    pub(super) gate: Arc<GateProgram>,
     spin: Option<Spin>,
     spin_rules: OnceLock<Rules>,
     pub(super) init: StepList,
@@ -114,6 +115,7 @@ impl Program {
             sections: super::sections::compile(library, loaded).map_err(|problem| compiler.fault(problem))?,
             mechanisms: Settings::new(&doc.mechanisms, &library.workspace.doc.mechanisms),
             prompts: Prompts::compile(library, loaded).map_err(|problem| compiler.fault(problem))?,
+            gate: Arc::new(GateProgram::compile(library, loaded).map_err(|problem| compiler.fault(problem))?),
             spin: doc.mechanisms.spin.clone(),
             spin_rules: OnceLock::new(),
             tools,
@@ -302,12 +304,22 @@ impl Compiler<'_> {
             Some(Builtin::DirectlyCallTool | Builtin::RequireTool) => !tools.is_empty(),
             Some(Builtin::AskForClarification) => self.doc.allow.user_interaction,
             Some(Builtin::Finish | Builtin::DirectlyAnswer) => true,
+            // Where nobody named the gate, it costs no model call that nobody listed.
+            Some(Builtin::RequestVerification) => match self.verification_mode() {
+                Mode::On => true,
+                Mode::Free => self.doc.builtins.is_some(),
+                Mode::Off => false,
+            },
         };
         allowed
             && match &self.doc.builtins {
                 Some(listed) => listed.iter().any(|listed| listed.as_str() == name),
                 None => true,
             }
+    }
+
+    fn verification_mode(&self) -> Mode {
+        Settings::new(&self.doc.mechanisms, &self.library.workspace.doc.mechanisms).verification.mode
     }
 
     fn declared(&self, name: &str, action: &Action) -> Result<ActionProgram, EngineError> {

@@ -109,6 +109,11 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
     sections.push(query);
     let mechanism = |name: &str| file(&super::mechanism::prompt_path(library, loaded, name));
     sections.push(SectionProgram::new("REFLECTION", Tier::Dynamic, mechanism("section")?));
+    if library.workspace.doc.mechanisms.verification
+        && loaded.doc.mechanisms.verification.as_ref().is_none_or(|own| own.enabled != Some(false))
+    {
+        sections.push(SectionProgram::new("VERIFICATION", Tier::Dynamic, mechanism("verification_section")?));
+    }
     if loaded.doc.mechanisms.todo.as_ref().is_some_and(|todo| todo.enabled == Some(true)) {
         sections.push(SectionProgram::new("TODO_CHECKPOINT", Tier::Dynamic, mechanism("todo_checkpoint")?));
     }

@@ -118,6 +118,25 @@ impl LoopCore {
         if shared {
             lock(&state).timeline_all.clone_from(&self.state().timeline_all);
         }
+        // A loop that shares the task shares what is known of its goal, and who judges it unless it says so itself.
+        let mut gate = Arc::clone(&program.gate);
+        let mut mechanisms = Arc::default();
+        if shared {
+            let (seen, evidence, iteration) = {
+                let own = self.state();
+                (own.seen.verification.clone(), own.evidence.clone(), own.iteration)
+            };
+            let mut inner = lock(&state);
+            (inner.seen.verification, inner.evidence) = (seen, evidence);
+            mechanisms = Arc::new(self.mechanisms.inside(iteration));
+            if gate.is_unnamed() {
+                gate = Arc::clone(&self.gate);
+            }
+        }
+        let access = self
+            .access
+            .protecting(&program.gate.protect)
+            .map_err(|error| End::failed(ExitReason::Error, format!("mechanisms.verification.protect: {error}")))?;
         let events = if shared {
             self.events.clone()
         } else {
@@ -146,7 +165,9 @@ impl LoopCore {
             events,
             stop: self.stop.child(),
             depth,
-            mechanisms: Arc::default(),
+            mechanisms,
+            gate,
+            access,
         }))
     }
 }

@@ -99,6 +99,9 @@ impl LoopRun {
         let prompt = self.memory.assemble(&self.core, set, protocol, last).map_err(|failure| {
             TurnFailure::End(End::failed(ExitReason::Error, format!("the prompt could not be rendered: {failure}")))
         })?;
+        if let Some(size) = prompt.size {
+            self.core.note_prompt(size);
+        }
         let tools = (protocol == Protocol::Tools).then_some(&set.specs);
         let only_tool = tools.and_then(|tools| match tools.specs.as_slice() {
             [one] => Some(one.name.as_str()),
@@ -369,7 +372,7 @@ impl LoopCore {
                 _ if builtin == Builtin::DirectlyCallTool => self.check_calls(extracted),
                 _ => Ok(()),
             },
-            Builtin::Finish | Builtin::AskForClarification => Ok(()),
+            Builtin::Finish | Builtin::AskForClarification | Builtin::RequestVerification => Ok(()),
         }
     }
 

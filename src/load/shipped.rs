@@ -40,6 +40,11 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("prompts/mechanisms/spin_warning.md.j2", include_str!("../../prompts/mechanisms/spin_warning.md.j2")),
     ("prompts/mechanisms/system.md.j2", include_str!("../../prompts/mechanisms/system.md.j2")),
     ("prompts/mechanisms/todo_checkpoint.md.j2", include_str!("../../prompts/mechanisms/todo_checkpoint.md.j2")),
+    ("prompts/mechanisms/verification.md.j2", include_str!("../../prompts/mechanisms/verification.md.j2")),
+    (
+        "prompts/mechanisms/verification_section.md.j2",
+        include_str!("../../prompts/mechanisms/verification_section.md.j2"),
+    ),
     ("prompts/mechanisms/zh/perception.md.j2", include_str!("../../prompts/mechanisms/zh/perception.md.j2")),
     ("prompts/mechanisms/zh/reflection.md.j2", include_str!("../../prompts/mechanisms/zh/reflection.md.j2")),
     ("prompts/mechanisms/zh/section.md.j2", include_str!("../../prompts/mechanisms/zh/section.md.j2")),
@@ -47,6 +52,11 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("prompts/mechanisms/zh/spin_warning.md.j2", include_str!("../../prompts/mechanisms/zh/spin_warning.md.j2")),
     ("prompts/mechanisms/zh/system.md.j2", include_str!("../../prompts/mechanisms/zh/system.md.j2")),
     ("prompts/mechanisms/zh/todo_checkpoint.md.j2", include_str!("../../prompts/mechanisms/zh/todo_checkpoint.md.j2")),
+    ("prompts/mechanisms/zh/verification.md.j2", include_str!("../../prompts/mechanisms/zh/verification.md.j2")),
+    (
+        "prompts/mechanisms/zh/verification_section.md.j2",
+        include_str!("../../prompts/mechanisms/zh/verification_section.md.j2"),
+    ),
 ];
 
 /// The folders of the engine's own prompts.

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::spin::{Detector, Record, Rules};
+use super::verification::{Finding, Gate};
 use super::{Circumstances, Moment, Perception, Settings, Sight, Verdict, Watch};
-use crate::document::{Mechanisms, Switches};
-use crate::event::PerceptionTrigger;
+use crate::document::{Mechanisms, Switches, Verification};
+use crate::event::{PerceptionTrigger, VerificationState, VerificationTrigger};
 
 /// The mechanisms of a loop that has run for a while.
 pub struct Iterations {
@@ -13,6 +14,7 @@ pub struct Iterations {
     detector: Detector,
     watch: Watch,
     perception: Perception,
+    gate: Gate,
     now: Moment,
 }
 
@@ -24,6 +26,8 @@ impl Iterations {
             perception: Some(Default::default()),
             reflection: Some(Default::default()),
             spin: Some(Default::default()),
+            // No cap, so that the thousandth iteration decides as the first does.
+            verification: Some(Verification { max_verifications: Some(u32::MAX), ..Verification::default() }),
             ..Mechanisms::default()
         };
         let mut all = Self {
@@ -31,6 +35,7 @@ impl Iterations {
             detector: Detector::new(&Rules::default()),
             watch: Watch::default(),
             perception: Perception::default(),
+            gate: Gate::default(),
             now: Moment::default(),
         };
         for _ in 0..iterations {
@@ -40,7 +45,7 @@ impl Iterations {
     }
 
     /// One more iteration: what is decided in it.
-    pub fn decide(&mut self) -> [bool; 3] {
+    pub fn decide(&mut self) -> [bool; 4] {
         self.now = Moment { at: self.now.at + Duration::from_secs(3), iteration: self.now.iteration + 1 };
         let n = self.now.iteration;
         let arguments = serde_json::json!({ "path": format!("src/part_{}.rs", n % 97), "offset": n % 7 * 40 });
@@ -58,7 +63,26 @@ impl Iterations {
         if perception.act {
             self.perception.looked(self.now);
         }
-        [review, reflection, perception].map(|verdict: Verdict| verdict.act)
+        let verification = self.decide_verification();
+        [review, reflection, perception, verification].map(|verdict: Verdict| verdict.act)
+    }
+}
+
+impl Iterations {
+    /// The gate's part: a prompt that grows, an action that may have changed something, a verdict that says no.
+    fn decide_verification(&mut self) -> Verdict {
+        let settings = &self.settings.verification;
+        self.gate.prompt(1000 + 40 * self.now.iteration as usize);
+        self.gate.acted(true, self.now);
+        let verdict = self.gate.should_verify(settings, VerificationTrigger::PostAction, self.now);
+        if verdict.act {
+            self.gate.begin();
+            let missing = (0..8).map(|n| format!("part {n} of iteration {}", self.now.iteration)).collect();
+            let state = VerificationState { missing, ..VerificationState::default() };
+            let finding = Finding { satisfied: Some(false), state, ..Finding::default() };
+            self.gate.conclude(settings, VerificationTrigger::PostAction, finding, self.now);
+        }
+        verdict
     }
 }
 

@@ -13,7 +13,6 @@ mod settings;
 pub mod spin;
 mod throttle;
 mod todo;
-#[allow(dead_code, unused_imports, reason = "carried out by the engine in the next change")]
 pub mod verification;
 
 pub use incident::{Opinion, Repetition, Sight, Watch, Weighed};

@@ -39,6 +39,12 @@ pub enum AccessError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A file that judges the loop.
+    #[error("`{path}` may not be changed: `protect` says that it judges this loop. Change what it judges instead")]
+    Protected {
+        /// The path.
+        path: String,
+    },
     /// The system refused.
     #[error("Cannot {doing} `{path}`: {source}")]
     Io {

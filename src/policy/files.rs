@@ -114,9 +114,10 @@ impl Access {
     /// Writes a whole file: either all of it is there afterwards, or what was there before. Makes parent folders.
     ///
     /// # Errors
-    /// What the system says, and a target that is no regular file.
+    /// What the system says, a target that is no regular file, and one that judges the loop.
     pub fn write(&self, path: &Inside, content: &[u8]) -> Result<(), AccessError> {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
+        self.writable(path)?;
         let (dir, name) = parent(path, Create::Yes)?;
         let before = match statat(&dir, &name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => {
@@ -151,8 +152,9 @@ impl Access {
     /// Adds to the end of a file, which is made when it is not there. Makes parent folders.
     ///
     /// # Errors
-    /// What the system says, and a target that is no regular file.
+    /// What the system says, a target that is no regular file, and one that judges the loop.
     pub fn append(&self, path: &Inside, content: &[u8]) -> Result<(), AccessError> {
+        self.writable(path)?;
         let (dir, name) = parent(path, Create::Yes)?;
         let flags =
             OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;

@@ -8,6 +8,7 @@ mod error;
 mod files;
 mod network;
 mod process;
+mod protect;
 mod walk;
 
 #[cfg(test)]
@@ -33,6 +34,8 @@ pub struct Access {
     /// Folders of documents, relative to the workspace.
     steering: Arc<[PathBuf]>,
     network: Arc<network::Network>,
+    /// What judges the loop that uses this.
+    protected: Arc<[Arc<protect::Protected>]>,
 }
 
 impl Access {
@@ -42,7 +45,14 @@ impl Access {
     pub fn new(root: &Path, roots: &[PathBuf], rules: Vec<PolicyRule>) -> Self {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
         let roots = roots.iter().map(|folder| root.join(folder)).collect();
-        Self { root: root.into(), roots, rules: rules.into(), steering: Arc::default(), network: Arc::default() }
+        Self {
+            root: root.into(),
+            roots,
+            rules: rules.into(),
+            steering: Arc::default(),
+            network: Arc::default(),
+            protected: Arc::default(),
+        }
     }
 
     /// The same, with these folders of documents kept from the model: what it writes there would steer later runs.

@@ -2,7 +2,7 @@
 
 use super::plain::{escape, one_line};
 use super::screen::Look;
-use crate::event::{Decision, Event, Grounds, SpinConsequence};
+use crate::event::{Decision, Event, Grounds, SpinConsequence, VerificationConsequence, VerificationOutcome};
 
 /// The most characters of what a model says.
 const WIDE: usize = 200;
@@ -70,6 +70,33 @@ pub(super) fn told(event: &Event) -> Option<Told> {
                 action => format!("{} is held back", one_line(action, 60)),
             };
             Told::Line(Look::Dim, format!("  todo checkpoint: {what} ({})", numbers(grounds)))
+        }
+        Event::Verification { error: Some(error), .. } => failed("verdict", error),
+        Event::Verification { trigger, grounds, outcome: VerificationOutcome::None, .. } => {
+            Told::Detail(format!("  no verification ({}, {})", trigger.name(), numbers(grounds)))
+        }
+        Event::Verification { trigger, state, consequence, because, grounds, restored, .. } => {
+            let (look, what) = match consequence {
+                VerificationConsequence::Satisfied => (Look::Dim, "the goal is reached"),
+                VerificationConsequence::Continue => (Look::Dim, "the goal is not reached yet"),
+                VerificationConsequence::Refused => (Look::Warning, "the goal is not reached yet, the loop goes on"),
+                VerificationConsequence::Unverified => (Look::Warning, "nobody can say that the goal is reached"),
+            };
+            let mark = if look == Look::Warning { "!" } else { "?" };
+            let failed = state.checks.iter().filter(|check| !check.passed).map(|check| check.name.as_str());
+            let words: Vec<&str> = state.missing.iter().map(String::as_str).chain(failed).collect();
+            let words =
+                if words.is_empty() { one_line(&state.reasoning, WIDE) } else { one_line(&words.join("; "), WIDE) };
+            let back = if restored.is_empty() {
+                String::new()
+            } else {
+                format!(" [put back: {}]", one_line(&restored.join(", "), WIDE))
+            };
+            let rules = format!("{}, {}, {}", trigger.name(), escape(&grounds.rule), escape(&because.rule));
+            Told::Line(look, format!("  {mark} verification ({rules}): {what}: {words}{back}"))
+        }
+        Event::FilePinned { path, bytes } => {
+            Told::Line(Look::Dim, format!("  file {} ({bytes} bytes)", one_line(path, WIDE)))
         }
         _ => return None,
     })

@@ -4,7 +4,9 @@ use minijinja::Value;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use crate::event::{CheckpointState, PerceptionState, ProgressState, ReflectionState, SpinState, Usage};
+use crate::event::{
+    CheckpointState, PerceptionState, ProgressState, ReflectionState, SpinState, Usage, VerificationState,
+};
 
 /// One action that was taken.
 #[derive(Debug, Clone, Serialize)]
@@ -49,7 +51,7 @@ impl Default for Seen {
             perception: Value::from(Serde(PerceptionState::default())),
             reflection: Value::from(Serde(ReflectionState::default())),
             spin: Value::from(Serde(SpinState::default())),
-            verification: Value::from(()),
+            verification: Value::from(Serde(VerificationState::default())),
             progress: Value::from(Serde(ProgressState::default())),
             checkpoint: Value::from(Serde(CheckpointState::default())),
         }

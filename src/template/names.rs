@@ -124,7 +124,12 @@ pub const NAMES: &[Name] = &[
         Where::Loop,
         "What spin detection found: `is_spinning`, `reason`, `family`, `action`, `count`, `warnings`, `suggestions`, `next_actions`.",
     ),
-    name("verification", "map", Where::Later, "The last verdict."),
+    name(
+        "verification",
+        "map",
+        Where::Loop,
+        "The last verdict: `satisfied`, `outcome`, `reasoning`, `missing`, `impossible`, `confidence`, `next_movements`, `output_files` (`path`, `bytes`, `excerpt`), `completed_task_index`, `checks` (`name`, `passed`, `passes`, `tries`, `exit_code`, `output`), `iteration`, `at`, `count` (0 before the first one), `failures`.",
+    ),
     name(
         "progress",
         "map",

@@ -102,6 +102,12 @@ pub trait Host: Send + Sync {
         review: Option<bool>,
         cx: &'a StepContext<'a>,
     ) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// Looks whether the goal is reached; `reason` is what the judge should know. The value is `verification`.
+    fn verify_goal<'a>(
+        &'a self,
+        reason: Option<String>,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>>;
 }
 
 /// Which part of a loop's life a step belongs to, and how many tool calls stand around it.

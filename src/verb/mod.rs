@@ -22,6 +22,7 @@ mod speak;
 mod table;
 mod timeline;
 mod todo;
+mod verify_goal;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{
     AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, perceive, reflect, result, run, search,
-    set, speak, timeline, todo,
+    set, speak, timeline, todo, verify_goal,
 };
 
 /// All verbs. A new one is one file and one line here.
@@ -37,6 +37,7 @@ pub const VERBS: &[&dyn AnyVerb] = &[
     &entry::<timeline::Timeline>(),
     &entry::<todo::Todo>(),
     &entry::<call::Tool>(),
+    &entry::<verify_goal::VerifyGoal>(),
     &entry::<file::Write>(),
 ];
 

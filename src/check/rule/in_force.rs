@@ -7,12 +7,8 @@ use crate::syntax::Node;
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     let document = subject.node();
     match subject {
-        Subject::Loop(_) | Subject::Preset(_) => {
-            let mechanisms = document.get("mechanisms");
-            report(cx, subject, mechanisms, &["verification"]);
-        }
         Subject::Workspace(_) => report(cx, subject, Some(document), &["mcp", "store"]),
-        Subject::Tool(_) | Subject::Forge(_) => {}
+        Subject::Loop(_) | Subject::Preset(_) | Subject::Tool(_) | Subject::Forge(_) => {}
     }
 }
 

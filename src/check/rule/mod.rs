@@ -11,6 +11,7 @@ mod flow;
 mod forced;
 mod frozen;
 mod in_force;
+mod judge;
 mod language;
 mod limits;
 mod loop_cycle;
@@ -55,6 +56,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "forced", run: forced::check },
     Rule { name: "frozen", run: frozen::check },
     Rule { name: "in_force", run: in_force::check },
+    Rule { name: "judge", run: judge::check },
     Rule { name: "language", run: language::check },
     Rule { name: "limits", run: limits::check },
     Rule { name: "loop_cycle", run: loop_cycle::check },

@@ -1,7 +1,7 @@
 //! Programs that run a text as a script: a value inside of it writes the script.
 
 use crate::check::context::{Cx, Subject};
-use crate::check::steps::{each, lists};
+use crate::check::steps::{Place, each, judging_programs, lists};
 use crate::check::values::Declared;
 use crate::diag::{Diagnostic, codes};
 use crate::document::is_template;
@@ -9,6 +9,9 @@ use crate::syntax::Node;
 use crate::template::walk::walk;
 
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
+    for run in judging_programs(subject.node()) {
+        of_run(cx, run, &Declared::of(subject, Place::AfterIteration));
+    }
     for list in lists(subject.node()) {
         let declared = Declared::of(subject, list.place);
         each(list.node, &mut |step| {

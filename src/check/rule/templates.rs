@@ -64,6 +64,14 @@ fn mechanisms(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, base: &Scope) {
     let prompt = |name: &str| all.get(name).and_then(|one| one.get("prompt"));
     source(cx, prompt("perception"), &loaded.folder, &with(&["schema", "trigger", "reason"]));
     source(cx, prompt("spin"), &loaded.folder, &with(&["schema", "action"]));
+    source(cx, prompt("verification"), &loaded.folder, &with(&["schema", "trigger", "reason"]));
+    for check in all.get("verification").and_then(|one| one.get("checks")).into_iter().flat_map(Node::items) {
+        expression(cx, check.get("that"), Purpose::Condition, base);
+        text(cx, check.get("message"), base);
+        if let Some(run) = check.get("run") {
+            strings(cx, run, base);
+        }
+    }
     let levels = all.get("reflection").and_then(|one| one.get("levels"));
     for level in levels.into_iter().flat_map(Node::entries) {
         source(cx, Some(&level.value), &loaded.folder, &with(&["schema", "level", "rule", "action"]));

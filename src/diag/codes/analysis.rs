@@ -1,6 +1,30 @@
 //! Codes about what can be known of a loop before it runs.
 
 codes! {
+    /// Who should judge whether the goal is reached cannot.
+    ///
+    /// `judge: checks` and `judge: both` need `checks`, and with `judge: model` the checks would never run.
+    /// Without `judge`, checks decide where there are some, and a model where there are none.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// mechanisms:
+    ///   verification: { judge: both }
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// mechanisms:
+    ///   verification: { judge: both, checks: [{ run: [make, check] }] }
+    /// ```
+    JUDGE_CONFLICT = "judge-conflict", Error;
+
     /// A budget is smaller than one worst-case iteration.
     ///
     /// In one iteration the model may be asked again as often as `action_retries` allows, and each reply may have `max_reply_tokens`.

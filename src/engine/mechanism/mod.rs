@@ -4,6 +4,9 @@
 //! A mechanism's model that fails, or takes too long, never ends or holds the loop.
 
 mod chant;
+mod checks;
+mod gate;
+mod judge;
 mod look;
 mod perceive;
 mod progress;
@@ -11,9 +14,12 @@ mod prompts;
 mod reflect;
 mod spin;
 mod todo;
+mod verify;
 
 pub(super) use chant::ChantWatch;
+pub(super) use gate::GateProgram;
 pub(super) use prompts::{Prompts, prompt_path};
+pub(super) use verify::Leave;
 
 use std::sync::{Arc, Mutex};
 
@@ -37,6 +43,7 @@ use crate::mechanism::{Checkpoints, Mode, Moment, Perception, Progress, Progress
 use crate::prompt::Trust;
 use crate::state::{Frame, Scope, lock};
 use crate::verb::{Phase, StepFailure};
+use gate::SharedGate;
 
 /// How long a mechanism waits for its model, all attempts included: a help that comes later than this is none.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(120);
@@ -48,6 +55,9 @@ const RETRIES: u32 = 1;
 pub(super) struct Mechanisms {
     began: tokio::time::Instant,
     memory: Mutex<MechanismMemory>,
+    gate: Arc<SharedGate>,
+    /// Iterations of the loops around that share the gate.
+    before: u32,
 }
 
 #[derive(Default)]
@@ -79,7 +89,16 @@ pub(super) struct Wish {
 
 impl Default for Mechanisms {
     fn default() -> Self {
-        Self { began: tokio::time::Instant::now(), memory: Mutex::default() }
+        Self { began: tokio::time::Instant::now(), memory: Mutex::default(), gate: Arc::default(), before: 0 }
+    }
+}
+
+impl Mechanisms {
+    /// What a loop begins with that shares this one's task, after so many of its iterations.
+    pub(super) fn inside(&self, iterations: u32) -> Self {
+        // Its prompt is another one.
+        lock(&self.gate.memory).gate.forget_prompt();
+        Self { gate: Arc::clone(&self.gate), before: self.before.saturating_add(iterations), ..Self::default() }
     }
 }
 
@@ -102,11 +121,16 @@ impl LoopRun {
     pub(super) async fn observe(&mut self, chosen: &Chosen, handled: &Handled) -> Option<End> {
         let core = &self.core;
         core.watch_todos(handled);
+        core.note_action(chosen, handled);
+        if let Some(end) = core.settled() {
+            return Some(end);
+        }
         let spin = core.watch_for_spin(chosen, handled).await;
         if spin.end.is_none() {
             core.reflect_on_action(chosen, handled, spin.begins).await;
             let trigger = if spin.begins { PerceptionTrigger::SpinDetected } else { PerceptionTrigger::PostAction };
             core.perceive(trigger, None, Phase::WORK).await;
+            return core.verify_after_action().await;
         }
         spin.end
     }
@@ -121,7 +145,7 @@ impl LoopCore {
     }
 
     /// A step of a mechanism was not cut short: what the mechanism itself overlooks, the step's list must not.
-    fn still_running(&self, phase: Phase) -> Result<(), StepFailure> {
+    pub(super) fn still_running(&self, phase: Phase) -> Result<(), StepFailure> {
         if self.token(phase).is_cancelled() { Err(StepFailure::Cancelled) } else { Ok(()) }
     }
 

@@ -261,7 +261,7 @@ impl LoopCore {
     }
 
     /// Whether a tool changes anything, where its document says that it does not.
-    fn changes(&self, tool: &str) -> Option<bool> {
+    pub(super) fn changes(&self, tool: &str) -> Option<bool> {
         (self.edition.toolbox.get(tool)?.effect == Effect::Pure).then_some(false)
     }
 

@@ -4,3 +4,4 @@ mod decide;
 mod files;
 mod network;
 mod process;
+mod protect;

@@ -85,6 +85,13 @@ impl Host for FakeHost {
     ) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(async move { Ok(self.note(("check_spin", review))) })
     }
+    fn verify_goal<'a>(
+        &'a self,
+        reason: Option<String>,
+        _: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { Ok(self.note(("verify_goal", reason))) })
+    }
 }
 
 impl World {
