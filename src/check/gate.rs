@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Severity, SourceId, Span, codes, list_words};
 use crate::document;
-use crate::syntax::{Node, Value};
+use crate::syntax::{Node, Style, Value};
 
 /// The schema of a kind of document, and its validator: both never change, so each is made once.
 fn schema_of(kind: document::Kind) -> &'static (Json, Option<Validator>) {
@@ -46,14 +46,20 @@ pub(super) fn schema_errors(kind: document::Kind, node: &Node) -> Diagnostics {
 #[derive(Default)]
 pub(super) struct Said {
     places: HashMap<SourceId, Vec<Span>>,
+    /// What is missing by place: decoding shows the key of the map, and the schema the first key in it.
+    missing: HashMap<SourceId, Vec<(Span, String)>>,
 }
 
 impl Said {
     /// Notes the errors among these findings.
     pub(super) fn note<'d>(&mut self, findings: impl IntoIterator<Item = &'d Diagnostic>) {
         let errors = findings.into_iter().filter(|finding| finding.severity == Severity::Error);
-        for place in errors.filter_map(|finding| finding.span) {
+        for finding in errors {
+            let Some(place) = finding.span else { continue };
             self.places.entry(place.source).or_default().push(place);
+            if finding.code == codes::MISSING_KEY {
+                self.missing.entry(place.source).or_default().push((place, finding.message.clone()));
+            }
         }
     }
 
@@ -67,7 +73,10 @@ impl Said {
             let around = is_missing && span.start <= place.start && span.end >= place.end;
             inside || around
         };
-        self.places.get(&place.source).is_some_and(|known| known.iter().any(said))
+        let missing = self.missing.get(&place.source).into_iter().flatten();
+        let same = |(_, message): &(Span, String)| is_missing && *message == finding.message;
+        // Decoding finds every such key, or none of the document's.
+        self.places.get(&place.source).is_some_and(|known| known.iter().any(said)) || missing.into_iter().any(same)
     }
 }
 
@@ -81,6 +90,7 @@ pub(super) fn through_gate(
 ) {
     if is_written(node) {
         misplaced(&schema_of(kind).0, node, found);
+        misread(node, found);
     }
     let mut new = errors;
     new.retain(|finding| !said.covers(finding));
@@ -107,6 +117,27 @@ fn misplaced(schema: &Json, node: &Node, found: &mut Diagnostics) {
             finding.help = Some(format!("`{}` belongs under `{part}`", entry.key));
         }
     }
+}
+
+/// Says what YAML made of a comma in a text, and of a dash without a space.
+fn misread(node: &Node, found: &mut Diagnostics) {
+    let mut help = |code: Code, span: Span, help: &str| {
+        if let Some(finding) = found.iter_mut().find(|finding| finding.code == code && finding.span == Some(span)) {
+            finding.help = Some(help.to_owned());
+        }
+    };
+    for (at, entry) in node.entries().iter().enumerate() {
+        if node.style == Style::Flow && at > 0 && entry.value.is_null() && entry.key.contains(' ') {
+            let words = "in braces a comma ends the value; put the whole text in quotes if the comma belongs to it";
+            help(codes::UNKNOWN_KEY, entry.key_span, words);
+        }
+        let dashed = entry.value.entries().first().is_some_and(|first| first.key.starts_with('-'));
+        if dashed {
+            help(codes::WRONG_TYPE, entry.value.span, "write a space after each `-` that begins an item");
+        }
+    }
+    node.entries().iter().for_each(|entry| misread(&entry.value, found));
+    node.items().iter().for_each(|item| misread(item, found));
 }
 
 /// The part of a document that has this key, such as `limits`.

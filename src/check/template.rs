@@ -91,7 +91,17 @@ fn unreadable(text: &Text<'_>, error: &TemplateError) -> Diagnostic {
     let range = error.place.as_ref().map_or(0..text.as_str().len(), |place| place.range.clone());
     let mut chars = error.message.chars();
     let message: String = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
-    let help = error.help.as_deref().unwrap_or("to write braces literally, put them in `{% raw %}` and `{% endraw %}`");
+    let letter = text.as_str().get(range.start..).and_then(|at| at.chars().next());
+    let own = if letter.is_some_and(|letter| !letter.is_ascii() && letter.is_alphabetic()) {
+        Some("names in templates are of the letters a to z; write another one in quotes, such as `state['größe']`")
+    } else if message.starts_with("unexpected `}}`") || message.starts_with("unexpected `%}`") {
+        Some("a value is missing before it, as after an operator")
+    } else if message.starts_with("expected a name, found `}}`") {
+        Some("a name is missing before it: a filter after `|`, a test after `is`, an attribute after `.`")
+    } else {
+        error.help.as_deref()
+    };
+    let help = own.unwrap_or("to write braces literally, put them in `{% raw %}` and `{% endraw %}`");
     Diagnostic::error(code, text.span(range), message).help(help)
 }
 

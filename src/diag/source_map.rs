@@ -143,6 +143,16 @@ impl SourceMap {
         *source = Arc::new(Source { path, text, shown: Some(shown), lines });
     }
 
+    /// A text with everything that [`Self::hide`] named masked.
+    pub fn masked(&self, mut text: String) -> String {
+        for secret in self.hidden().into_iter().filter(|secret| !secret.is_empty()) {
+            if text.contains(secret) {
+                text = text.replace(secret, "***");
+            }
+        }
+        text
+    }
+
     /// The texts that [`Self::hide`] masked.
     pub fn hidden(&self) -> Vec<&str> {
         let masked = self.sources.iter().filter_map(|source| Some((&*source.text, source.shown.as_deref()?)));

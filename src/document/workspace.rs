@@ -174,6 +174,10 @@ pub struct Paths {
     pub skills: Vec<Spanned<String>>,
     /// Folders that file steps and file tools may touch. Default: `[.]`.
     pub roots: Vec<Spanned<String>>,
+    /// What `check` and `fmt` pass over when they look through a folder: patterns from the workspace's folder, as in a
+    /// `.gitignore`. A file that is named itself is looked at all the same. Default: nothing.
+    #[schemars(extend("examples" = [["tests/fixtures/", "**/*.draft.yaml"]]))]
+    pub exclude: Vec<Spanned<String>>,
 }
 
 impl Default for Paths {
@@ -184,6 +188,7 @@ impl Default for Paths {
             prompts: list(&["prompts"]),
             skills: list(&["skills", ".agents/skills", ".claude/skills"]),
             roots: list(&["."]),
+            exclude: Vec::new(),
         }
     }
 }

@@ -3,9 +3,11 @@
 //! The layout is the work of `pretty_yaml`. What it gives is read again by our own reader and compared, value by value, and
 //! comment by comment; a text that would not say the same is refused.
 
+mod blocks;
+
 use pretty_yaml::config::{FormatOptions, LanguageOptions, LayoutOptions, LineBreak, ProseWrap, Quotes};
 
-use crate::diag::{Diagnostics, SourceId};
+use crate::diag::{Diagnostics, Severity, SourceId};
 use crate::syntax::{Format, Node, Value, parse};
 
 /// How wide a line may get before a bracketed list or map is broken up: the width of this repository's own documents.
@@ -15,8 +17,8 @@ const WIDTH: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// It cannot be read, so nobody can tell whether it would say the same.
-    #[error("it cannot be read; `loopwright check` says why")]
-    Unreadable,
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
     /// The formatter has no way to write it.
     #[error("the formatter cannot read it: {0}")]
     NotUnderstood(String),
@@ -34,7 +36,8 @@ pub enum Refusal {
 /// When that is not possible without changing what the document says.
 pub fn yaml(text: &str) -> Result<String, Refusal> {
     let (mark, body) = text.strip_prefix('\u{feff}').map_or(("", text), |body| ("\u{feff}", body));
-    let before = read(body).ok_or(Refusal::Unreadable)?;
+    let before = read(body).map_err(Refusal::Unreadable)?;
+    let (plain, kept) = blocks::set_aside(body, &before);
     let is_crlf = body.find('\n').is_some_and(|at| body[..at].ends_with('\r'));
     let options = FormatOptions {
         layout: LayoutOptions {
@@ -54,8 +57,9 @@ pub fn yaml(text: &str) -> Result<String, Refusal> {
         },
     };
     let formatted =
-        pretty_yaml::format_text(body, &options).map_err(|error| Refusal::NotUnderstood(error.to_string()))?;
-    let after = read(&formatted).ok_or_else(|| Refusal::Meaning(String::new()))?;
+        pretty_yaml::format_text(&plain, &options).map_err(|error| Refusal::NotUnderstood(error.to_string()))?;
+    let formatted = blocks::put_back(formatted, &kept);
+    let after = read(&formatted).map_err(|_| Refusal::Meaning(String::new()))?;
     if let Some(place) = difference(&before, &after, "") {
         return Err(Refusal::Meaning(place));
     }
@@ -65,10 +69,15 @@ pub fn yaml(text: &str) -> Result<String, Refusal> {
     Ok(format!("{mark}{formatted}"))
 }
 
-fn read(text: &str) -> Option<Node> {
+/// The tree of a text, or the first thing that is wrong with it.
+fn read(text: &str) -> Result<Node, String> {
     let mut found = Diagnostics::new();
-    let node = parse(SourceId::NONE, text, Format::Yaml, &mut found)?;
-    (!found.has_errors()).then_some(node)
+    let node = parse(SourceId(0), text, Format::Yaml, &mut found);
+    let error = found.iter().find(|finding| finding.severity == Severity::Error);
+    match (node, error) {
+        (Some(node), None) => Ok(node),
+        (_, error) => Err(error.map_or_else(|| "it is empty".to_owned(), |error| error.message.clone())),
+    }
 }
 
 /// The first place where two trees differ, the order of keys included.

@@ -43,8 +43,48 @@ fn line_ends_and_a_byte_order_mark_stay() {
 
 #[test]
 fn what_cannot_be_read_is_refused() {
-    assert_eq!(yaml("a: [1\n"), Err(Refusal::Unreadable));
-    assert_eq!(yaml("a: 1\na: 2\n"), Err(Refusal::Unreadable));
+    for (text, words) in [
+        ("a: [1\n", "never closed"),
+        ("a: 1\na: 2\n", "twice"),
+        ("a: &x { b: 1 }\nc: { <<: *x }\n", "<<"),
+        ("a: !mine x\n", "!mine"),
+    ] {
+        let Err(Refusal::Unreadable(why)) = yaml(text) else { panic!("{text}") };
+        assert!(why.contains(words), "{text}: {why}");
+    }
+}
+
+#[test]
+fn block_scalars_that_cannot_be_written_anew_keep_their_lines() {
+    let text = concat!(
+        "a:   1\n",
+        "b:\n",
+        "    c: |  \n",
+        "      one  \n",
+        "        two\t\n",
+        "\n",
+        "      three\n",
+        "    d: |+   # keep\n",
+        "      one\n",
+        "\n",
+        "\n",
+        "    e: |2\n",
+        "        deep\n",
+        "      flat\n",
+        "    f:   [x,y]\n",
+        "g:\n",
+        "-   >-\n",
+        "    one  \n",
+        "    two\n",
+        "-   h: >1+\n",
+        "      deep  \n",
+        "\n",
+    );
+    let formatted = yaml(text).unwrap();
+    assert_eq!(read(text).unwrap().to_json(), read(&formatted).unwrap().to_json());
+    assert_eq!(yaml(&formatted).as_deref(), Ok(&*formatted), "the second time changes nothing");
+    let expected = "a: 1\nb:\n  c: |\n    one  \n      two\t\n\n    three\n  d: |+ # keep\n    one\n\n\n  e: |2\n      deep\n    flat\n  f: [x, y]\n";
+    assert!(formatted.starts_with(expected), "{formatted}");
 }
 
 fn files_below(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
@@ -96,6 +136,9 @@ fn document() -> impl Strategy<Value = String> {
         Just("[ ]".to_owned()),
         Just("|\n{}  one\n{}\n{}    two\n".to_owned()),
         Just(">-\n{}  one\n{}  two\n".to_owned()),
+        Just("|+\n{}  one\n\n\n".to_owned()),
+        Just("|2\n{}    deep\n{}  flat \n".to_owned()),
+        Just(">  \n{}  one  \n{}  two\n".to_owned()),
         Just("".to_owned()),
     ];
     proptest::collection::vec(

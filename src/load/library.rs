@@ -9,6 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::admit::{Admission, Content, Decoded};
 use super::again::Added;
 use super::discover::{documents, find_workspace, says_document};
+use super::exclude::Exclude;
 use super::extends::{Layer, Presets};
 use super::overlay::Overlay;
 use super::prompt_files::PromptFiles;
@@ -210,7 +211,8 @@ impl Library {
                 self.workspace.doc.paths.loops.iter().map(|folder| root.join(plain(&folder.value))).collect();
             added.extend(self.skill_sources_below(path));
             let files = documents(path, path, &mut self.sources, &mut self.findings).into_iter();
-            let files = files.map(|file| path.join(file));
+            let exclude = self.exclude();
+            let files = files.map(|file| path.join(file)).filter(|file| !exclude.covers(file));
             let (files, others): (Vec<_>, Vec<_>) =
                 files.partition(|file| own.iter().any(|folder| real(file).starts_with(folder)) || says_document(file));
             self.passed_over += others.len();
@@ -221,6 +223,12 @@ impl Library {
         self.read_extended(first);
         self.admit(first);
         added
+    }
+
+    /// What is passed over when a folder is looked through.
+    #[must_use]
+    pub fn exclude(&self) -> Exclude {
+        Exclude::of(&self.workspace.doc, &self.real_root)
     }
 
     /// Adds a document whose text is at hand, as if it lay at `path`: an editor's draft. It stands before a file there.

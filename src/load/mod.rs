@@ -3,6 +3,7 @@
 mod admit;
 mod again;
 mod discover;
+mod exclude;
 mod extends;
 mod library;
 mod near;
@@ -15,6 +16,7 @@ mod written;
 
 pub use again::is_document_file;
 pub use discover::{WORKSPACE_FILES, find_workspace, says_document_text};
+pub use exclude::exclude_faults;
 pub use extends::{Layer, with_model_map};
 pub use library::{Library, Loaded};
 pub use overlay::Overlay;

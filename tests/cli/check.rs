@@ -286,3 +286,35 @@ fn comments_and_the_workspace_decide_what_is_said() {
     folder.write("loopwright.yaml", "kind: workspace\nchecks: { unused-anchor: off }\n");
     folder.run(&["check", "--deny-warnings"]).exits(0);
 }
+
+#[test]
+fn what_the_workspace_excludes_is_passed_over_unless_it_is_named() {
+    let workspace = "kind: workspace\npaths: { exclude: [tests/fixtures/, \"*.draft.yaml\"] }\n";
+    let template = "{% if %}";
+    let folder = Folder::new(&[
+        ("loopwright.yaml", workspace),
+        ("loops/fine.yaml", FINE),
+        ("tests/fixtures/deep/broken.yaml", BROKEN),
+        ("tests/fixtures/broken.md.j2", template),
+        ("other/a.draft.yaml", BROKEN),
+    ]);
+    folder.run(&["check", "."]).exits(0);
+    folder.run(&["check", "tests"]).exits(0);
+    folder.run(&["check", "tests/fixtures/deep/broken.yaml"]).exits(1);
+    folder.run(&["check", "tests/fixtures/broken.md.j2"]).exits(1);
+    folder.run(&["fmt", "--check", "."]).exits(0);
+}
+
+#[test]
+fn a_repair_shows_no_secret_and_says_what_it_leaves() {
+    let key = format!("ghp_{}", "Zk3Vq81xPm42LtRb7cWnYd90HsGf56JuQeab");
+    let text = format!(
+        "name: a\nprompt: {{ instruction: x }}\ndescription: {key}\nlimits: {{ max_iteratons: 3 }}\nstate: {{ since: 2026-01-31 }}\n"
+    );
+    let folder = Folder::new(&[("loops/a.yaml", &text)]);
+    let done = folder.run(&["check", "--fix", "--diff", "loops/a.yaml"]).exits(1);
+    assert!(done.stdout.contains("+limits: { max_iterations: 3 }") && done.stdout.contains("***"), "{done:?}");
+    assert!(!done.stdout.contains(&key) && !done.stderr.contains(&key), "{done:?}");
+    let left = "Left to you loops/a.yaml:5:19: ambiguous-number: `2026-01-31` → `\"2026-01-31\"`";
+    assert!(done.stderr.contains(left), "{done:?}");
+}

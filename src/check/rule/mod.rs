@@ -22,6 +22,7 @@ mod offered;
 mod param_clash;
 mod policy;
 mod references;
+mod schema_comment;
 mod script;
 pub(super) mod secrets;
 mod sections;
@@ -67,6 +68,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "param_clash", run: param_clash::check },
     Rule { name: "policy", run: policy::check },
     Rule { name: "references", run: references::check },
+    Rule { name: "schema_comment", run: schema_comment::check },
     Rule { name: "script", run: script::check },
     Rule { name: "secrets", run: secrets::check },
     Rule { name: "sections", run: sections::check },

@@ -11,6 +11,7 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     match subject {
         Subject::Loop(loaded) => of_loop(cx, loaded),
         Subject::Workspace(loaded) => {
+            crate::load::exclude_faults(&loaded.doc, cx.found);
             for tool in &loaded.doc.tools {
                 tool_exists(cx, tool, tool.span);
             }

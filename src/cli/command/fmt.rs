@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::cli::error::{CliError, CliResult, code};
 use crate::cli::output::Format;
 use crate::cli::text_diff::unified;
-use crate::cli::{Context, input};
+use crate::cli::{Context, input, library};
 use crate::formatting;
-use crate::load::{WORKSPACE_FILES, says_document_text};
+use crate::load::{Overlay, WORKSPACE_FILES, says_document_text};
 
 /// Write documents in one layout: spaces, indentation, quotes; never what they say.
 #[derive(Debug, clap::Args)]
@@ -56,7 +56,7 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
         if !path.exists() {
             return Err(CliError::usage(format!("Cannot format {}: there is no such file or folder", path.display())));
         }
-        for file in documents(path, &mut others) {
+        for file in documents(path, &mut others, context) {
             rows.push(document(&file, args, context)?);
         }
     }
@@ -104,13 +104,17 @@ fn stdin(args: &Args, context: &Context) -> CliResult {
 }
 
 /// The file itself, or the documents below a folder: other YAML that lies there is none of ours.
-fn documents(path: &Path, toml: &mut usize) -> Vec<PathBuf> {
+fn documents(path: &Path, toml: &mut usize, context: &Context) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];
     }
+    // Without a workspace that can be read, nothing is passed over.
+    let library = library::open_with(context, Some(path), &Overlay::default()).ok();
+    let exclude = library.map(|library| library.exclude());
+    let passed_over = |file: &PathBuf| exclude.as_ref().is_some_and(|exclude| exclude.covers(file));
     let walk = ignore::WalkBuilder::new(path).sort_by_file_path(Path::cmp).require_git(false).build();
     let mut found = Vec::new();
-    for file in walk.flatten().map(ignore::DirEntry::into_path).filter(|path| path.is_file()) {
+    for file in walk.flatten().map(ignore::DirEntry::into_path).filter(|path| path.is_file() && !passed_over(path)) {
         let end = file.extension().and_then(|end| end.to_str()).unwrap_or_default().to_ascii_lowercase();
         if !["yaml", "yml", "toml"].contains(&end.as_str()) {
             continue;

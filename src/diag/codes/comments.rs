@@ -1,6 +1,28 @@
 //! Codes about what is said to the checker itself: comments that switch findings off, severities of the workspace.
 
 codes! {
+    /// A comment is meant to name a schema, and editors do not read it.
+    ///
+    /// Editors look for `# yaml-language-server: $schema=…` in YAML and for `#:schema …` in TOML.
+    /// A comment of another form is passed over, so that there is neither completion nor a word about mistakes.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// # yaml-language-server: $schema: loop.schema.json
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// # yaml-language-server: $schema=loop.schema.json
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// ```
+    SCHEMA_COMMENT = "schema-comment", Warning;
+
     /// A name of a finding that does not exist.
     ///
     /// `checks` in the workspace gives findings a severity by their codes, and there is no code of this name.

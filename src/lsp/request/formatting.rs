@@ -19,7 +19,7 @@ pub(super) fn answer(view: &View<'_>, params: DocumentParams) -> Result<Vec<Text
             Ok(vec![TextEdit { range: Range { start: Position::default(), end }, new_text }])
         }
         // The findings say so already, and many editors format whenever a file is saved.
-        Err(Refusal::Unreadable) => Ok(Vec::new()),
+        Err(Refusal::Unreadable(_)) => Ok(Vec::new()),
         Err(why) => Err(Failure::new(ErrorCode::RequestFailed, format!("left as it is: {why}"))),
     }
 }

@@ -36,7 +36,8 @@ pub(super) fn unquoted_template(source: SourceId, text: &str, start: usize, diag
     let closing = rest.rfind("}}").or_else(|| rest.rfind("%}")).map(|at| at + 2);
     let value = match closing {
         Some(end) if in_brackets => rest.find("}}").map_or(&rest[..end], |at| &rest[..at + 2]),
-        _ => rest,
+        // A `#` after a space begins a comment here too.
+        _ => rest.split_once(" #").map_or(rest, |(value, _)| value.trim_end()),
     };
     let quoted =
         if value.contains(['"', '\\']) { format!("'{}'", value.replace('\'', "''")) } else { format!("\"{value}\"") };

@@ -79,6 +79,30 @@ pub(super) fn fix(look: impl Fn(&Drafts) -> Result<Checked, CliError>) -> Result
     Ok((now, fixed))
 }
 
+/// The edits that are left to a person, a line each: they may change what is meant, or bring another error to light.
+pub(super) fn held_back(checked: &Checked) -> String {
+    let sources = &checked.library.sources;
+    let mut text = String::new();
+    for finding in checked.found.iter() {
+        let Some(fix) = finding.fix.as_ref().filter(|fix| checked.is_own(fix.span.source)) else { continue };
+        let before = sources.text(fix.span.source).get(fix.span.start as usize..fix.span.end as usize);
+        let place = sources.line_col(fix.span).start;
+        let path = sources.path(fix.span.source).display();
+        let (before, after) = (first_line(before.unwrap_or_default()), first_line(&fix.replacement));
+        let edit = sources.masked(format!("`{before}` → `{after}`"));
+        writeln!(text, "Left to you {path}:{}:{}: {}: {edit}", place.line, place.column, finding.code).ok();
+    }
+    text
+}
+
+/// The first line of a text, with a sign when there is more.
+fn first_line(text: &str) -> String {
+    match text.trim_end().split_once('\n') {
+        Some((line, _)) => format!("{}…", line.trim_end()),
+        None => text.to_owned(),
+    }
+}
+
 fn identity(finding: &Diagnostic, sources: &SourceMap) -> Identity {
     let path = finding.span.map(|span| sources.path(span.source).to_owned()).unwrap_or_default();
     (path, finding.code.0, finding.message.clone())

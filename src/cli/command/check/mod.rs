@@ -89,8 +89,10 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     }
     let (checked, fixed) = fix::fix(look)?;
     if args.diff {
-        context.output.data(&fixed.diff())?;
+        // A line beside a repaired one may hold a secret.
+        context.output.data(&checked.library.sources.masked(fixed.diff()))?;
         context.output.note_block(&fixed.summary("Would fix"));
+        context.output.note_block(&fix::held_back(&checked));
         return Ok(if fixed.is_empty() { output::exit_code(args, &checked) } else { code::FAILED });
     }
     if let Some(bytes) = &stdin {
@@ -101,6 +103,7 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     }
     fixed.write()?;
     context.output.note_block(&fixed.summary("Fixed"));
+    context.output.note_block(&fix::held_back(&checked));
     output::print(args, context, &checked)
 }
 
@@ -151,7 +154,9 @@ fn check(
         if !is_template(path) {
             documents.extend(library.add_path(path));
         }
-        for template in select::templates(path) {
+        let exclude = library.exclude();
+        let passed_over = |template: &PathBuf| path.is_dir() && exclude.covers(template);
+        for template in select::templates(path).into_iter().filter(|template| !passed_over(template)) {
             found.extend(check_template(args, &mut library, path, &template));
             files.push(template);
         }
