@@ -37,6 +37,7 @@ mod guide;
 pub mod invoke;
 mod load;
 mod lsp;
+mod mcp;
 mod mechanism;
 mod model;
 mod parallel;

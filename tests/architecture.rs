@@ -35,6 +35,8 @@ const ALLOWED: &[(&str, Uses)] = &[
     // What wraps calls; who makes them and what they do is above.
     // `syntax` only for tests that write layers as documents do.
     ("invoke", Only(&["diag", "syntax", "document"])),
+    // Servers that others wrote, as tools.
+    ("mcp", Only(&["diag", "document", "event", "policy", "tool"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
     ("capability", Only(&["document", "skill"])),
     // Decisions without model, clock or template: what carries them out is in `engine`.

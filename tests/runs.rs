@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use crate::cli::{Done, Folder};
 use crate::raw_http::{Response, Seen, Server};
 
+/// The folder of the tests, for programs that cases run.
+const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -111,7 +114,10 @@ fn workspace(case: &Case, server: &Server) -> Folder {
     for (key, value) in &case.workspace {
         document[key] = value.clone();
     }
-    folder.write("loopwright.yaml", document.to_string().replace("{{ base_url }}", &server.base_url()));
+    folder.write(
+        "loopwright.yaml",
+        document.to_string().replace("{{ base_url }}", &server.base_url()).replace("{{ tests }}", TESTS),
+    );
     folder.write("loops/case.yaml", case.document.to_string());
     for (path, content) in &case.files {
         let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);

@@ -6,7 +6,7 @@ use super::Context;
 use super::error::CliError;
 use super::output::Output;
 use crate::check::{Options, Targets, check};
-use crate::diag::{Severity, SourceId, did_you_mean, list_words, render};
+use crate::diag::{Diagnostics, Severity, SourceId, did_you_mean, list_words, render};
 use crate::document::Kind;
 use crate::load::{Library, Overlay};
 use crate::watch::Target;
@@ -148,7 +148,21 @@ fn unreadable(library: &Library, path: &Path) -> CliError {
 
 /// Refuses a loop with mistakes, showing each, before anything is run; warnings are shown and let pass.
 pub(super) fn require_sound(library: &mut Library, name: &str, output: Output) -> Result<(), CliError> {
-    let mut found = check(library, Targets::Loop(name), Options { schemas: false });
+    let found = check(library, Targets::Loop(name), Options { schemas: false });
+    require(library, found, &format!("The loop `{name}`"), output)
+}
+
+/// Refuses a workspace whose own file has mistakes.
+pub(super) fn require_sound_workspace(library: &mut Library, output: Output) -> Result<(), CliError> {
+    let source = library.workspace.source;
+    if source == SourceId::NONE {
+        return Ok(());
+    }
+    let found = check(library, Targets::Files(&[source]), Options { schemas: false });
+    require(library, found, "The workspace", output)
+}
+
+fn require(library: &Library, mut found: Diagnostics, what: &str, output: Output) -> Result<(), CliError> {
     found.retain(|finding| finding.severity != Severity::Info);
     if !found.has_errors() {
         output.note_block(&render::concise(found.as_slice(), &library.sources));
@@ -157,7 +171,7 @@ pub(super) fn require_sound(library: &mut Library, name: &str, output: Output) -
     found.sort(&library.sources);
     output.alarm(&render::full(found.as_slice(), &library.sources, output.progress_palette()));
     let errors = found.count(Severity::Error);
-    Err(CliError::usage(format!("The loop `{name}` has {errors} error{}", if errors == 1 { "" } else { "s" })))
+    Err(CliError::usage(format!("{what} has {errors} error{}", if errors == 1 { "" } else { "s" })))
 }
 
 fn known_loop(library: &Library, name: &str) -> Result<String, CliError> {

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use command::{
-    caps, check, debug, diff, docs, explain, fmt, graph, init, lsp, model, new, render, run, schema, skills, tune,
+    caps, check, debug, diff, docs, explain, fmt, graph, init, lsp, mcp, model, new, render, run, schema, skills, tune,
     watch,
 };
 use error::CliError;
@@ -87,6 +87,8 @@ enum Command {
     Init(init::Args),
     /// Help an editor: a language server over standard input and output
     Lsp(lsp::Args),
+    /// Start the workspace's MCP servers to see their tools, or to call one
+    Mcp(mcp::Args),
     /// Try a model
     Model(model::Args),
     /// Start a new document
@@ -130,6 +132,7 @@ pub fn command_line() -> ExitCode {
         Command::Graph(args) => graph::run(&args, &context),
         Command::Init(args) => init::run(&args, &context),
         Command::Lsp(args) => lsp::run(&args, &context),
+        Command::Mcp(args) => mcp::run(&args, &context),
         Command::Model(args) => model::run(&args, &context),
         Command::New(args) => new::run(&args, &context),
         Command::Render(args) => render::run(&args, &context),

@@ -7,6 +7,7 @@ mod action;
 mod builtin;
 mod callable;
 mod loop_doc;
+mod mcp;
 mod mechanisms;
 mod middleware;
 mod params;
@@ -21,6 +22,9 @@ pub use action::{Action, DEFAULT_CONTENT_TYPE, StreamTo, Tag};
 pub use builtin::{BUILTIN_TOOLS, BUILTINS, builtin};
 pub use callable::{Effect, ForgeDoc, ToolClass, ToolDoc};
 pub use loop_doc::{Allow, Limits, LoopDoc, ModelChoice, Overflow, OverflowStep, StateVar};
+#[cfg(test)]
+pub use mcp::McpRestart;
+pub use mcp::{McpSecret, McpServerDoc, McpStart, McpValue};
 pub use mechanisms::{Direction, Level, Mechanisms, Switches};
 pub use middleware::{CacheSettings, LogLevel, Middleware, RateLimitSettings, ValidateSettings};
 pub use params::Params;

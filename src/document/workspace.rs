@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::loop_doc::{Allow, Extends, Limits, ModelChoice};
+use super::mcp::McpServerDoc;
 use super::mechanisms::{Mechanisms, Switches};
 use super::value::Duration;
 use crate::diag::codes;
@@ -28,8 +29,8 @@ pub struct WorkspaceDoc {
     pub tiers: Tiers,
     /// Where documents and files lie.
     pub paths: Paths,
-    /// MCP servers by name. Read and kept; not yet in force.
-    pub mcp: IndexMap<String, Raw>,
+    /// MCP servers by name, whose tools loops list as `mcp_NAME_TOOL`. A name has letters, digits, `-` and `_`.
+    pub mcp: IndexMap<String, McpServerDoc>,
     /// What built-in tools may do when the model calls them; the first rule that matches decides.
     pub policy: Vec<PolicyRule>,
     /// Where runs are kept. Read and kept; not yet in force.

@@ -16,8 +16,10 @@ use super::iteration::LoopRun;
 use super::memory::Memory;
 use super::models::{Chain, Models};
 use super::stop::{Cancel, Stop};
+use super::toolbox::Brought;
 use crate::event::{Event, EventStream, ExitReason, RunId, Subscriber};
 use crate::load::Library;
+use crate::mcp::Servers;
 use crate::model::{BoxFuture, Protocol, retry::RetryPolicy};
 use crate::policy::Access;
 use crate::prompt::RunSecret;
@@ -206,15 +208,20 @@ impl EngineBuilder {
             max: workspace.retry.max_delay.0,
             max_retry_after: workspace.retry.max_retry_after.0,
         };
+        let access = Access::new(&self.library.root, &roots, workspace.policy.clone()).steered_by(documents);
+        let servers = Arc::new(Servers::new(&workspace.mcp, &access));
+        let brought = Brought { native: self.tools, servers: Arc::clone(&servers) };
         let inner = EngineInner {
-            access: Access::new(&self.library.root, &roots, workspace.policy.clone()).steered_by(documents),
-            editions: Editions::new(Arc::clone(&self.library), self.tools, self.hot_reload),
+            editions: Editions::new(Arc::clone(&self.library), brought, self.hot_reload),
+            servers,
+            access,
             models: Models::new(Arc::clone(&self.library), self.models, self.record, self.accept),
             retry: self.retry.unwrap_or(configured),
             subscribers: self.subscribers,
             asker: self.asker,
             library: self.library,
         };
+        inner.models.secrets().add(inner.servers.secrets(inner.access.root()));
         Ok(Engine { inner: Arc::new(inner) })
     }
 }
@@ -225,6 +232,7 @@ pub(super) struct EngineInner {
     pub(super) library: Arc<Library>,
     pub(super) editions: Editions,
     pub(super) access: Access,
+    pub(super) servers: Arc<Servers>,
     pub(super) models: Models,
     pub(super) retry: RetryPolicy,
     pub(super) asker: Arc<dyn Asker>,
@@ -272,6 +280,9 @@ impl Engine {
         let mut run = LoopRun::new(Arc::clone(&core), memory, chain, request.max_iterations);
         let (mut end, mut ignored) = run.run().await;
         run.tell_refusals();
+        if let Some(lease) = &core.shared.servers {
+            lease.close().await;
+        }
         if let Some(problem) = self.inner.models.record_failure() {
             end = super::finish::End::failed(ExitReason::Error, problem);
             ignored = false;
@@ -295,7 +306,8 @@ impl Engine {
         let secrets = self.inner.models.secrets().clone();
         let events = EventStream::new(RunId(id.clone()), self.inner.subscribers.clone(), secrets);
         let (engine, cancel) = (Arc::clone(&self.inner), request.cancel.clone());
-        let shared = Arc::new(RunShared::new(engine, id.clone(), &request.loop_name, secret, cancel));
+        let shared = RunShared::new(engine, id.clone(), &request.loop_name, secret, cancel);
+        let shared = Arc::new(shared.with_servers(&events));
         let base = Arc::new(ScopeBase {
             input: Value::from(request.input.as_str()),
             facts: RunFacts { id, loop_name: program.name.clone(), max_iterations, started: shared.started },

@@ -4,14 +4,14 @@ use super::toolbox::{Tool, Toolbox};
 use crate::capability::{Capability, CapabilityKind, Registry, words_of_params};
 use crate::load::Library;
 
-/// The capabilities of a workspace, without tools written in Rust.
+/// The capabilities of a workspace, without tools written in Rust and those of MCP servers.
 pub(crate) fn capabilities(library: &Library) -> Registry {
-    registry(library, &Toolbox::new(library, &[]))
+    registry(library, &Toolbox::of_documents(library))
 }
 
-/// The capabilities of a workspace.
+/// The capabilities of a workspace; of MCP servers, the tools of those that were started.
 pub(super) fn registry(library: &Library, toolbox: &Toolbox) -> Registry {
-    let tools = toolbox.all().map(|tool| Capability::from(&**tool));
+    let tools = toolbox.all().map(|tool| Capability::from(&*tool));
     let forges = library.forges.values().map(|loaded| Capability::from(&*loaded.doc));
     let skills = library.skills.skills().into_iter().map(|(_, skill)| Capability::from(&**skill));
     let loops = library.loops.values().map(|loaded| Capability::from(&*loaded.doc));

@@ -15,6 +15,7 @@ use super::reload::Told;
 use super::stop::{Cancel, Stop};
 use crate::document::Limits;
 use crate::event::{Event, EventStream, ExitReason};
+use crate::mcp::Lease;
 use crate::policy::Access;
 use crate::prompt::RunSecret;
 use crate::state::{Frame, RunFacts, RunState, Scope, ScopeBase, Totals, lock};
@@ -36,6 +37,8 @@ pub(super) struct RunShared {
     /// What was told of saved changes.
     pub(super) told: Told,
     pub(super) cancel: Cancel,
+    /// The run's share in the workspace's MCP servers; none when there are none.
+    pub(super) servers: Option<Lease>,
 }
 
 impl RunShared {
@@ -59,7 +62,15 @@ impl RunShared {
             prompts: AtomicU64::new(0),
             told: Told::default(),
             cancel,
+            servers: None,
         }
+    }
+
+    /// The same with a share in the workspace's MCP servers.
+    pub(super) fn with_servers(self, events: &EventStream) -> Self {
+        let servers = &self.engine.servers;
+        let servers = (!servers.is_empty()).then(|| servers.lease(events));
+        Self { servers, ..self }
     }
 
     /// The next model call's number, from 1.

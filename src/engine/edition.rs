@@ -10,12 +10,11 @@ use minijinja::value::Serde;
 
 use super::error::EngineError;
 use super::program::Program;
-use super::toolbox::Toolbox;
+use super::toolbox::{Brought, Toolbox};
 use crate::event::{ReloadFinding, ReloadStatus};
 use crate::load::Library;
 use crate::state::lock;
 use crate::template::{Templates, TemplatesBuilder};
-use crate::tool::NativeTool;
 use crate::watch::{Change, Contents, Follower, Next, Patience, Version, Watcher};
 
 /// Whether runs take over saved changes between their iterations.
@@ -60,10 +59,10 @@ pub(super) struct Edition {
 }
 
 impl Edition {
-    fn new(library: Arc<Library>, native: &[Arc<dyn NativeTool>], contents: Contents) -> Self {
+    fn new(library: Arc<Library>, brought: &Brought, contents: Contents) -> Self {
         Self {
             templates: templates(&library),
-            toolbox: Toolbox::new(&library, native),
+            toolbox: Toolbox::new(&library, brought),
             version: contents.version(),
             contents,
             warnings: Vec::new(),
@@ -72,9 +71,9 @@ impl Edition {
         }
     }
 
-    /// A loop, compiled when it is first needed.
+    /// A loop, compiled when it is first needed, and again when servers have other tools.
     pub(super) fn program(&self, name: &str) -> Result<Arc<Program>, EngineError> {
-        if let Some(program) = lock(&self.programs).get(name) {
+        if let Some(program) = lock(&self.programs).get(name).filter(|program| program.is_current(&self.toolbox)) {
             return Ok(Arc::clone(program));
         }
         let loaded = self.library.loops.get(name).ok_or_else(|| EngineError::UnknownLoop {
@@ -143,17 +142,17 @@ pub(super) struct Editions {
 
 /// What the watching thread shares with the engine.
 struct Followed {
-    native: Vec<Arc<dyn NativeTool>>,
+    brought: Brought,
     first: Arc<Library>,
     series: Mutex<IndexMap<String, Arc<Series>>>,
 }
 
 impl Editions {
-    pub(super) fn new(library: Arc<Library>, native: Vec<Arc<dyn NativeTool>>, mode: HotReload) -> Self {
+    pub(super) fn new(library: Arc<Library>, brought: Brought, mode: HotReload) -> Self {
         Self {
-            first: Arc::new(Edition::new(Arc::clone(&library), &native, Contents::default())),
+            first: Arc::new(Edition::new(Arc::clone(&library), &brought, Contents::default())),
             mode,
-            followed: Arc::new(Followed { native, first: library, series: Mutex::default() }),
+            followed: Arc::new(Followed { brought, first: library, series: Mutex::default() }),
             watcher: Mutex::default(),
         }
     }
@@ -220,7 +219,7 @@ impl Followed {
             fresh.loops.contains_key(name).then_some(&fresh)?
         };
         let follower = Follower::in_use(library, name);
-        let edition = Edition::new(Arc::clone(follower.library()), &self.native, follower.contents().clone());
+        let edition = Edition::new(Arc::clone(follower.library()), &self.brought, follower.contents().clone());
         let published = Published { number: 0, edition: Arc::new(edition), refused: None };
         let series = Series { follower: Mutex::new(follower), published: Mutex::new(published) };
         let mut all = lock(&self.series);
@@ -252,7 +251,7 @@ impl Followed {
             let keys = changed.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
             return Err(format!("{keys} of the workspace cannot change while a run uses it: start it again"));
         }
-        let edition = Edition::new(Arc::clone(library), &self.native, contents.clone());
+        let edition = Edition::new(Arc::clone(library), &self.brought, contents.clone());
         edition.program(name).map_err(|error| error.to_string())?;
         Ok(edition)
     }

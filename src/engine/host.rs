@@ -131,11 +131,7 @@ impl LoopCore {
         phase: Phase,
         by_model: bool,
     ) -> Result<Value, StepFailure> {
-        let tool = self
-            .edition
-            .toolbox
-            .get(name)
-            .ok_or_else(|| StepFailure::new(format!("there is no tool named `{name}`")))?;
+        let tool = &*self.find_tool(name, phase).await?;
         if phase.nesting >= MAX_NESTING {
             return Err(StepFailure::new(format!("tool `{name}` is called by itself, {MAX_NESTING} tools deep")));
         }

@@ -98,6 +98,9 @@ impl LoopRun {
         if let Some(end) = self.before_iteration() {
             return Some(end);
         }
+        if let Some(end) = self.follow_tools().await {
+            return Some(end);
+        }
         // 3-5. The prompt, the model's reply, one valid and verified action.
         let binding = self.core.state().take_binding();
         let mut chosen = match self.watched_turn(&binding).await {

@@ -19,6 +19,7 @@ mod finish;
 mod host;
 mod iteration;
 mod live;
+mod mcp;
 mod mechanism;
 mod memory;
 mod models;

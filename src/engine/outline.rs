@@ -46,7 +46,7 @@ pub struct OutlineSection {
 #[must_use]
 pub fn outline(library: &Library, name: &str) -> Option<Outline> {
     let loaded = library.loops.get(name)?;
-    let program = Program::compile(library, loaded, &Toolbox::new(library, &[])).ok()?;
+    let program = Program::compile(library, loaded, &Toolbox::of_documents(library)).ok()?;
     let actions = program.actions.values().map(|action| OutlineAction {
         name: action.name.clone(),
         builtin: matches!(action.kind, ActionKind::Builtin(_)),

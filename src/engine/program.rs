@@ -31,6 +31,12 @@ pub(super) struct Program {
     pub(super) actions: IndexMap<String, Arc<ActionProgram>>,
     /// Tools that the model may call, in the order of the document.
     pub(super) tools: Vec<String>,
+    /// The MCP servers that bring some of its tools.
+    pub(super) servers: Vec<String>,
+    /// Whether names of tools are still to be resolved, since a server was not started yet.
+    pub(super) pending: bool,
+    /// The generation of the servers' tools that it was compiled with.
+    generation: u64,
     pub(super) sections: Vec<SectionProgram>,
     pub(super) mechanisms: Settings,
     pub(super) prompts: Prompts,
@@ -103,7 +109,9 @@ impl Program {
     pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>, toolbox: &Toolbox) -> Result<Self, EngineError> {
         let doc = &loaded.doc;
         let compiler = Compiler { library, doc, toolbox };
+        let generation = toolbox.generation();
         let tools = compiler.tools()?;
+        let servers = compiler.servers();
         let actions = compiler.actions(&tools)?;
         Ok(Self {
             name: doc.name.to_string(),
@@ -118,6 +126,10 @@ impl Program {
             gate: Arc::new(GateProgram::compile(library, loaded).map_err(|problem| compiler.fault(problem))?),
             spin: doc.mechanisms.spin.clone(),
             spin_rules: OnceLock::new(),
+            pending: !servers.is_empty()
+                && tools.iter().chain(compiler.tools_of_actions()).any(|name| toolbox.get(name).is_none()),
+            servers,
+            generation,
             tools,
             init: compiler.steps("hooks.init", &doc.hooks.init)?,
             after_iteration: compiler.steps("hooks.after_iteration", &doc.hooks.after_iteration)?,
@@ -127,6 +139,11 @@ impl Program {
             example: doc.example.as_ref().map(|e| (e.input.to_string(), e.script.to_string())),
             sets: Mutex::default(),
         })
+    }
+
+    /// Whether servers have the same tools as when it was compiled, as far as that matters to it.
+    pub(super) fn is_current(&self, toolbox: &Toolbox) -> bool {
+        self.servers.is_empty() || self.generation == toolbox.generation()
     }
 
     /// `env` in the loop's templates: the variables that it may read.
@@ -254,16 +271,34 @@ impl Compiler<'_> {
         }
         let mut tools: Vec<String> = Vec::new();
         for name in self.doc.tools.iter().chain(&self.library.workspace.doc.tools) {
-            if self.toolbox.get(name).is_none() {
-                return Err(
-                    self.fault(format!("{}there is no tool named `{name}`", self.library.place(Some(name.span))))
-                );
-            }
-            if !tools.contains(&name.value) {
-                tools.push(name.to_string());
+            let named = self.toolbox.named(name);
+            let named =
+                named.map_err(|problem| self.fault(format!("{}{problem}", self.library.place(Some(name.span)))))?;
+            for name in named {
+                if !tools.contains(&name) {
+                    tools.push(name);
+                }
             }
         }
         Ok(tools)
+    }
+
+    /// The MCP servers that the loop's tools come from.
+    fn servers(&self) -> Vec<String> {
+        let listed = self.doc.tools.iter().chain(&self.library.workspace.doc.tools).filter(|_| self.doc.allow.tool);
+        let names = listed.map(|name| &name.value).chain(self.tools_of_actions());
+        let mut servers: Vec<String> = Vec::new();
+        for server in names.filter_map(|name| self.toolbox.server_of(name)) {
+            if !servers.iter().any(|known| known == server) {
+                servers.push(server.to_owned());
+            }
+        }
+        servers
+    }
+
+    /// The tools that actions stand for.
+    fn tools_of_actions(&self) -> impl Iterator<Item = &String> {
+        self.doc.actions.values().filter_map(|action| action.from_tool.as_ref()).map(|name| &name.value)
     }
 
     fn actions(&self, tools: &[String]) -> Result<IndexMap<String, Arc<ActionProgram>>, EngineError> {
@@ -326,13 +361,13 @@ impl Compiler<'_> {
         let mut params = action.params.as_ref().map(|params| params.schema.clone());
         let mut description = action.description.clone();
         let kind = if let Some(tool) = &action.from_tool {
-            let found = self
-                .toolbox
-                .get(tool)
-                .ok_or_else(|| self.fault(format!("action `{name}`: there is no tool named `{tool}`")))?;
-            params.get_or_insert_with(|| found.params.clone());
-            if description.is_empty() {
-                description.clone_from(&found.description);
+            self.toolbox.named(tool).map_err(|problem| self.fault(format!("action `{name}`: {problem}")))?;
+            // Not there yet means that a server is to be started before the first turn.
+            if let Some(found) = self.toolbox.get(tool) {
+                params.get_or_insert_with(|| found.params.clone());
+                if description.is_empty() {
+                    description.clone_from(&found.description);
+                }
             }
             ActionKind::Tool(tool.to_string())
         } else if let Some(target) = &action.from_loop {

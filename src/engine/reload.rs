@@ -105,7 +105,8 @@ impl LoopRun {
         });
     }
 
-    fn change_to(&mut self, edition: &Arc<Edition>, program: Arc<Program>) {
+    /// Goes on with another version of the loop, or the same one with other tools.
+    pub(super) fn change_to(&mut self, edition: &Arc<Edition>, program: Arc<Program>) {
         self.max_iterations = self.asked_iterations.unwrap_or(program.limits.max_iterations);
         let timeout = (self.core.program.limits.timeout, program.limits.timeout);
         {

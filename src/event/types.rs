@@ -118,6 +118,20 @@ pub enum ToolStatus {
     Denied,
 }
 
+/// What became of a server that brings tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolServerStatus {
+    /// It is there, and its tools are known.
+    Started,
+    /// It has other tools now; loops see them from their next iteration on.
+    Changed,
+    /// It ended by itself, or its connection broke. It is started again when it is next needed.
+    Lost,
+    /// It did not start.
+    Failed,
+}
+
 /// Why the engine calls a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -356,6 +370,19 @@ pub enum Event {
         /// The result.
         result: Value,
         /// Milliseconds that it took.
+        duration_ms: u64,
+    },
+    /// Something happened to an MCP server that the run uses.
+    ToolServer {
+        /// Its name in the workspace.
+        server: String,
+        /// What happened.
+        status: ToolServerStatus,
+        /// The tools that it brings, as loops name them; none when it is not there.
+        tools: Vec<String>,
+        /// What is wrong with it or with what it says, in words.
+        problems: Vec<String>,
+        /// Milliseconds that it took, or that the server lasted.
         duration_ms: u64,
     },
     /// Words for the model's next turn.

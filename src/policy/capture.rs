@@ -13,8 +13,16 @@ pub struct Captured {
     pub truncated: bool,
 }
 
+/// A text that is there as a whole, kept up to `max` bytes.
+#[must_use]
+pub fn captured(text: &str, max: usize) -> Captured {
+    let mut capture = Capture::new(max);
+    capture.push(text.as_bytes());
+    capture.finish()
+}
+
 /// Collects output.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Capture {
     half: usize,
     head: Vec<u8>,
@@ -37,6 +45,11 @@ impl Capture {
         let excess = (self.tail.len() + rest.len()).saturating_sub(self.half);
         self.tail.drain(..excess);
         self.tail.extend(rest);
+    }
+
+    /// What has come until now.
+    pub(super) fn so_far(&self) -> Captured {
+        self.clone().finish()
     }
 
     pub(super) fn finish(self) -> Captured {

@@ -78,7 +78,8 @@ impl Access {
         let path = match (params.get("path").and_then(Value::as_str), FILE_TOOLS.contains(&tool)) {
             (Some(path), true) => path,
             (None, true) => ".",
-            (Some(path), false) if self.rules.iter().any(|rule| rule.paths.is_some()) => path,
+            // Where another tool's `path` leads is not known: it is looked at only when a rule for this tool asks.
+            (Some(path), false) if self.rules.iter().any(|rule| rule.paths.is_some() && like(&rule.tool, tool)) => path,
             (_, false) => return Ok(None),
         };
         self.resolve(path).map(|inside| Some(inside.shown().to_owned())).map_err(|error| error.to_string())

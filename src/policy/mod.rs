@@ -9,6 +9,7 @@ mod files;
 mod network;
 mod process;
 mod protect;
+mod service;
 mod walk;
 
 #[cfg(test)]
@@ -17,11 +18,12 @@ mod tests;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-pub use capture::Captured;
+pub use capture::{Captured, captured};
 pub use error::AccessError;
 pub use files::Inside;
 pub use network::{HttpRequest, HttpResponse, Reach};
 pub use process::{Finished, Program};
+pub use service::Service;
 
 use crate::document::PolicyRule;
 

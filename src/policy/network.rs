@@ -246,6 +246,15 @@ impl Access {
         }
     }
 
+    /// A client for a service that the author named, which is spoken to without [`Access::http`]. It follows no redirect
+    /// and connects only to what [`Reach::AsWritten`] reaches.
+    ///
+    /// # Errors
+    /// An address that may not be reached, or none at all.
+    pub fn client_to(&self, url: &str) -> Result<Client, AccessError> {
+        self.client_for(&parse(url)?, Reach::AsWritten, false)
+    }
+
     /// The client that may go to a URL's host.
     fn client_for(&self, url: &Url, reach: Reach, is_redirect: bool) -> Result<Client, AccessError> {
         let host = url.host_str().unwrap_or_default();

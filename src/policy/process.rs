@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
 use super::capture::{Capture, Captured};
@@ -84,29 +84,10 @@ impl Access {
     /// # Errors
     /// When it cannot be started. How it ends is no error here.
     pub async fn run(&self, program: &Program) -> Result<Finished, AccessError> {
-        let cwd = self.folder(program.cwd.as_deref())?;
-        let [name, arguments @ ..] = program.argv.as_slice() else {
-            return Err(AccessError::NoProgram { program: String::new(), place: "named".to_owned() });
-        };
-        let path = find_program(name, &cwd, &search_path(&program.env))?;
-        let (variable, value, mark) = new_mark();
-        let kept = KEPT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
-        let mut command = Command::new(&path);
-        command
-            .arg0(name)
-            .args(arguments)
-            .current_dir(&cwd)
-            .env_clear()
-            .envs(kept)
-            .envs(program.env.iter().map(|(name, value)| (name, value)))
-            .env(variable, value)
-            .stdin(if program.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true);
-        let mut child = command.spawn().map_err(|source| AccessError::io("run", name, source))?;
-        let mut family = Family::new(child.id(), mark);
+        let mut prepared = self.prepare(program)?;
+        prepared.command.stdin(if program.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+        let name = prepared.name;
+        let (mut child, mut family) = prepared.spawn()?;
         let (mut stdout, mut stderr) = (Capture::new(program.max_output), Capture::new(program.max_output));
         let (timed_out, status) = {
             let feed = feed(child.stdin.take(), program.stdin.as_deref());
@@ -163,6 +144,31 @@ impl Access {
         })
     }
 
+    /// Everything but the standard input.
+    pub(super) fn prepare<'a>(&self, program: &'a Program) -> Result<Prepared<'a>, AccessError> {
+        let cwd = self.folder(program.cwd.as_deref())?;
+        let [name, arguments @ ..] = program.argv.as_slice() else {
+            return Err(AccessError::NoProgram { program: String::new(), place: "named".to_owned() });
+        };
+        let path = find_program(name, &cwd, &search_path(&program.env))?;
+        let (variable, value, mark) = new_mark();
+        let kept = KEPT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
+        let mut command = Command::new(&path);
+        command
+            .arg0(name)
+            .args(arguments)
+            .current_dir(&cwd)
+            .env_clear()
+            .envs(kept)
+            .envs(program.env.iter().map(|(name, value)| (name, value)))
+            .env(variable, value)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true);
+        Ok(Prepared { name, command, mark })
+    }
+
     fn folder(&self, cwd: Option<&str>) -> Result<PathBuf, AccessError> {
         let Some(cwd) = cwd else { return Ok(self.root().to_path_buf()) };
         let inside = self.resolve(cwd)?;
@@ -172,6 +178,21 @@ impl Access {
         }
         let found = if full.exists() { "a file" } else { "not there" };
         Err(AccessError::WrongKind { path: inside.shown().to_owned(), found, wanted: "a folder" })
+    }
+}
+
+/// A program that is ready to start.
+pub(super) struct Prepared<'a> {
+    name: &'a str,
+    pub(super) command: Command,
+    mark: String,
+}
+
+impl Prepared<'_> {
+    pub(super) fn spawn(mut self) -> Result<(Child, Family), AccessError> {
+        let child = self.command.spawn().map_err(|source| AccessError::io("run", self.name, source))?;
+        let family = Family::new(child.id(), self.mark);
+        Ok((child, family))
     }
 }
 

@@ -8,6 +8,7 @@ mod ndjson;
 mod plain;
 mod reload;
 mod screen;
+mod servers;
 mod terminal;
 mod trouble;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::mechanisms::{self, Told};
 use super::plain::{brief, escape, one_line};
 use super::screen::{Look, Screen};
-use super::{ScreenOptions, Trouble, Verbosity, Writer, figures, reload};
+use super::{ScreenOptions, Trouble, Verbosity, Writer, figures, reload, servers};
 use crate::event::{Envelope, Event, ExitReason, ReplySource, StepStatus, Subscriber, ToolStatus};
 
 /// The longest text of one line.
@@ -314,6 +314,11 @@ impl View {
                 };
                 let (time, result) = (figures::time(*duration_ms), brief(result, WIDE));
                 self.line(look, &format!("    tool {tool_call} {} {word} ({time}): {result}", escape(tool)));
+            }
+            Event::ToolServer { .. } => {
+                for (look, words) in servers::lines(event) {
+                    self.line(look, &words);
+                }
             }
             Event::Feedback { text } => self.detail(&format!("  feedback: {}", one_line(text, WIDE))),
             Event::StateSet { values } => self.detail(&format!("  state: {}", brief(values, WIDE))),

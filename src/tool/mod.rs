@@ -18,6 +18,10 @@ pub trait NativeTool: Send + Sync {
     fn effect(&self) -> Effect {
         Effect::AtMostOnce
     }
+    /// Whether strangers wrote its schema. One that cannot be used then lets every call through, and the tool judges.
+    fn foreign(&self) -> bool {
+        false
+    }
     /// Does the work. Dropping the future must stop it. An `Err` is told to the model.
     fn call<'a>(&'a self, params: Value) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send + 'a>>;
 }

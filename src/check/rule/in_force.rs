@@ -7,7 +7,7 @@ use crate::syntax::Node;
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     let document = subject.node();
     match subject {
-        Subject::Workspace(_) => report(cx, subject, Some(document), &["mcp", "store"]),
+        Subject::Workspace(_) => report(cx, subject, Some(document), &["store"]),
         Subject::Loop(_) | Subject::Preset(_) | Subject::Tool(_) | Subject::Forge(_) => {}
     }
 }

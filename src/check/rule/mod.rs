@@ -15,6 +15,7 @@ mod judge;
 mod language;
 mod limits;
 mod loop_cycle;
+mod mcp;
 mod middleware;
 mod models;
 mod names;
@@ -61,6 +62,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { name: "language", run: language::check },
     Rule { name: "limits", run: limits::check },
     Rule { name: "loop_cycle", run: loop_cycle::check },
+    Rule { name: "mcp", run: mcp::check },
     Rule { name: "middleware", run: middleware::check },
     Rule { name: "models", run: models::check },
     Rule { name: "names", run: names::check },

@@ -31,6 +31,10 @@ fn is_unconditional(rule: &PolicyRule) -> bool {
 
 fn unknown_tool(cx: &mut Cx<'_>, rule: &PolicyRule) {
     let name = rule.tool.value.as_str();
+    let servers = cx.workspace().mcp.keys().map(String::as_str);
+    if crate::mcp::server_of(name, servers).is_some() {
+        return;
+    }
     if name.contains('*') || BUILTIN_TOOLS.contains(&name) || cx.library.tools.contains_key(name) {
         return;
     }

@@ -5,6 +5,7 @@ use crate::check::steps::{code_of, each, lists, place_of};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, codes, did_you_mean, list_words};
 use crate::document::{BUILTIN_TOOLS, BUILTINS, Kind, LoopDoc, builtin, is_template};
 use crate::load::{Library, Loaded};
+use crate::mcp;
 use crate::verb::{Reference, find};
 
 pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
@@ -87,9 +88,29 @@ fn of_step(cx: &mut Cx<'_>, subject: Subject<'_>, reference: &Reference, span: S
 }
 
 fn tool_exists(cx: &mut Cx<'_>, name: &str, span: Span) {
-    if !BUILTIN_TOOLS.contains(&name) {
+    if !BUILTIN_TOOLS.contains(&name) && !is_of_server(cx, name, span) {
         exists(cx, name, span, Kind::Tool, codes::UNKNOWN_TOOL);
     }
+}
+
+/// Whether a tool is an MCP server's. Which tools a server has is not known before it runs, and a check starts nothing.
+fn is_of_server(cx: &mut Cx<'_>, name: &str, span: Span) -> bool {
+    let servers: Vec<&str> = cx.workspace().mcp.keys().map(String::as_str).collect();
+    if cx.library.tools.contains_key(name) || !mcp::is_server_tool(name) {
+        return false;
+    }
+    if mcp::server_of(name, servers.iter().copied()).is_some() {
+        return true;
+    }
+    let message = format!("`{name}` is named as a tool of an MCP server, and there is no such server");
+    let near = name.strip_prefix("mcp_").and_then(|rest| did_you_mean(rest.split('_').next()?, &servers));
+    let help = match near {
+        Some(near) => format!("tools of the server `{near}` begin with `mcp_{near}_`"),
+        None if servers.is_empty() => "declare one under `mcp` in the workspace".to_owned(),
+        None => format!("the servers are {}", list_words(&servers)),
+    };
+    cx.push(Diagnostic::error(codes::UNKNOWN_TOOL, span, message).help(help));
+    true
 }
 
 fn exists(cx: &mut Cx<'_>, name: &str, span: Span, kind: Kind, code: Code) {

@@ -10,6 +10,7 @@ pub(super) mod fmt;
 pub(super) mod graph;
 pub(super) mod init;
 pub(super) mod lsp;
+pub(super) mod mcp;
 pub(super) mod model;
 pub(super) mod new;
 pub(super) mod render;

@@ -115,6 +115,31 @@ codes! {
     /// ```
     OPTION_INJECTION = "option-injection", Warning;
 
+    /// An MCP server is set up in a way that cannot work.
+    ///
+    /// A server is either a program that the engine starts (`command`, one list, which no shell takes apart) or an address (`url`).
+    /// Its tools are named `mcp_SERVER_TOOL`, so the server's name is made of letters, digits, `-` and `_`, and none begins with the name of another and a `_`.
+    /// A check starts no server: `loopwright mcp list` does.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// kind: workspace
+    /// mcp:
+    ///   files: { command: ["npx -y @modelcontextprotocol/server-filesystem ."] }
+    ///   web: { url: "https://mcp.example.com/mcp", env: { DEBUG: "1" } }
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// kind: workspace
+    /// mcp:
+    ///   files: { command: [npx, -y, "@modelcontextprotocol/server-filesystem", "."] }
+    ///   web: { url: "https://mcp.example.com/mcp", headers: { Authorization: { env: MCP_TOKEN, prefix: "Bearer " } } }
+    /// ```
+    MCP_SERVER = "mcp-server", Error;
+
     /// A rule of the policy can never decide anything.
     ///
     /// The first rule that matches a call decides.
