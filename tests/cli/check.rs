@@ -315,6 +315,6 @@ fn a_repair_shows_no_secret_and_says_what_it_leaves() {
     let done = folder.run(&["check", "--fix", "--diff", "loops/a.yaml"]).exits(1);
     assert!(done.stdout.contains("+limits: { max_iterations: 3 }") && done.stdout.contains("***"), "{done:?}");
     assert!(!done.stdout.contains(&key) && !done.stderr.contains(&key), "{done:?}");
-    let left = "Left to you loops/a.yaml:5:19: ambiguous-number: `2026-01-31` → `\"2026-01-31\"`";
+    let left = "Left to you loops/a.yaml:5:17: ambiguous-number: `2026-01-31` → `\"2026-01-31\"`";
     assert!(done.stderr.contains(left), "{done:?}");
 }
