@@ -60,7 +60,11 @@ impl JsonSchema for StepRetry {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let map = generator.subschema_for::<StepRetryMap>();
-        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 100 }, map], "examples": [2, { "times": 3, "backoff": "1s" }] })
+        json_schema!({
+            "description": "How often to try again, or `{ times, backoff }` with the first wait, which doubles.",
+            "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 100 }, map],
+            "examples": [2, { "times": 3, "backoff": "1s" }],
+        })
     }
 }
 
