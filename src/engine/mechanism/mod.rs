@@ -175,7 +175,9 @@ impl LoopCore {
     /// Tells the decisions of this iteration, where the loop names a mechanism at all.
     pub(super) fn tell_decisions(&self) {
         let decisions = std::mem::take(&mut self.mechanism_memory().decisions);
-        if self.program.mechanisms.watched() && !decisions.is_empty() {
+        // A loop that names no mechanism may be judged by the gate of the loop around it.
+        let watched = self.program.mechanisms.watched() || self.gate.guards();
+        if watched && !decisions.is_empty() {
             self.events.emit(Event::Mechanisms { iteration: self.state().iteration, decisions });
         }
     }
