@@ -52,6 +52,9 @@ struct Expect {
     /// What the run takes on its clock.
     #[serde(default)]
     seconds: Option<u64>,
+    /// Parts of the requests to a tier, in this order.
+    #[serde(default)]
+    requests: indexmap::IndexMap<String, Vec<String>>,
 }
 
 #[derive(Default)]
@@ -68,6 +71,8 @@ pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
     pub(crate) events: Vec<Value>,
     took: Duration,
+    /// The scripts with the requests that they took over, by tier.
+    scripts: std::collections::HashMap<String, String>,
 }
 
 impl Ran {
@@ -135,7 +140,8 @@ pub(crate) fn run(
         (engine.run(request).await.unwrap(), began.elapsed())
     });
     let events = seen.0.lock().unwrap().clone();
-    Ran { outcome, events, took }
+    let scripts = TIERS.map(|tier| (tier.to_owned(), folder.read(&format!("{tier}.script.yaml"))));
+    Ran { outcome, events, took, scripts: scripts.into() }
 }
 
 fn faults(case: &Case) -> Vec<String> {
@@ -162,6 +168,15 @@ fn faults(case: &Case) -> Vec<String> {
     for (purpose, wanted) in &expect.calls {
         if ran.calls(purpose) != *wanted {
             faults.push(format!("{} model calls for {purpose}, expected {wanted}", ran.calls(purpose)));
+        }
+    }
+    for (tier, parts) in &expect.requests {
+        let mut rest = ran.scripts[tier].as_str();
+        for part in parts {
+            match rest.find(part.as_str()) {
+                Some(at) => rest = &rest[at + part.len()..],
+                None => faults.push(format!("no {part:?} in what is left of the requests to {tier}:\n{rest}")),
+            }
         }
     }
     if expect.seconds.is_some_and(|seconds| ran.took.as_secs() != seconds) {
@@ -215,6 +230,68 @@ fn a_reply_that_chants_is_cut_while_it_streams() {
     assert!(log.contains(r#""class":"repetition""#), "{log}");
     let second = String::from_utf8(server.seen()[1].body.clone()).unwrap();
     assert!(second.contains("cut, because it repeated itself"), "{second}");
+}
+
+/// A run of `case` in a folder, on a clock of its own.
+fn once(folder: &Folder, record: Option<&str>) -> Ran {
+    let (library, findings) = Library::open(folder.path());
+    assert!(!findings.has_errors(), "{findings:?}");
+    let seen = Arc::new(Collect::default());
+    let mut builder = Engine::builder(Arc::new(library)).subscriber(seen.clone());
+    if let Some(path) = record {
+        builder = builder.record(folder.path().join(path));
+    }
+    let engine = builder.build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (outcome, took) = runtime.block_on(async {
+        let began = tokio::time::Instant::now();
+        let request = RunRequest { loop_name: "case".into(), input: "the task".into(), ..RunRequest::default() };
+        (engine.run(request).await.unwrap(), began.elapsed())
+    });
+    let events = seen.0.lock().unwrap().clone();
+    Ran { outcome, events, took, scripts: Default::default() }
+}
+
+#[test]
+fn a_recording_decides_by_the_time_that_was_recorded() {
+    let look =
+        |n: u32| json!({ "reply": { "text": format!(r#"{{"@action": "look", "at": "{n}"}}"#), "after": "13s" } });
+    let account = |n: u32| {
+        let text =
+            json!({ "summary": format!("Looks {n}."), "topics": [n.to_string()], "keywords": [], "confidence": 1 });
+        json!({ "reply": { "text": text.to_string(), "after": "1s" } })
+    };
+    let script = |exchanges: Vec<Value>| json!({ "kind": "script", "exchanges": exchanges }).to_string();
+    let workspace = |main: Value, helper: Value| {
+        let models = json!({ "big": main, "small": helper });
+        json!({ "kind": "workspace", "models": models, "tiers": { "main": "big", "helper": "small" } }).to_string()
+    };
+    let of = |path: &str, accept: bool| json!({ "provider": "replay", "path": path, "accept": accept });
+    let document = json!({
+        "name": "case", "prompt": { "instruction": "Do it." }, "limits": { "max_iterations": 7 },
+        "actions": { "look": { "description": "Look.", "params": { "at": "string!" }, "do": [{ "feedback": "seen {{ params.at }} there" }] } },
+        "mechanisms": { "perception": { "min_interval": "30s" } }
+    });
+    let folder = Folder::new(&[]);
+    folder.write("loops/case.yaml", document.to_string());
+    folder.write("main.yaml", script((0..7).map(look).collect()));
+    folder.write("helper.yaml", script((0..7).map(account).collect()));
+    folder.write("loopwright.yaml", workspace(of("main.yaml", true), of("helper.yaml", true)));
+    let recorded = once(&folder, Some("recording.yaml"));
+    assert!(recorded.calls("perception") > 1 && recorded.took.as_secs() > 90, "{:?}", recorded.took);
+    assert!(folder.read("recording.yaml").contains("purpose: \"perception\""));
+
+    folder.write("loopwright.yaml", workspace(of("recording.yaml", false), of("recording.yaml", false)));
+    let replayed = once(&folder, None);
+    assert_eq!(json!(replayed.outcome.reason), "max_iterations", "{:?}", replayed.outcome);
+    assert_eq!(replayed.took, Duration::ZERO);
+    let decided = |ran: &Ran| ran.of_kind("mechanisms").map(|event| event["decisions"].clone()).collect::<Vec<_>>();
+    assert_eq!(decided(&replayed), decided(&recorded));
+
+    // Another request names itself and what would have been the nearest.
+    folder.write("loops/case.yaml", document.to_string().replace("seen", "found"));
+    let words = once(&folder, None).outcome.error.unwrap();
+    assert!(words.contains("has no reply for request 2 (action)") && words.contains("3 of 10 (action)"), "{words}");
 }
 
 /// A loop with every mechanism and every way to steer it, over actions that succeed, fail, matter, and end.

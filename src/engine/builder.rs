@@ -13,6 +13,7 @@ use super::core::{Budget, LoopCore, RunShared};
 use super::edition::{Editions, HotReload};
 use super::error::EngineError;
 use super::iteration::LoopRun;
+use super::mechanism::Mechanisms;
 use super::memory::Memory;
 use super::models::{Chain, Models};
 use super::stop::{Cancel, Stop};
@@ -326,13 +327,13 @@ impl Engine {
             budgets: vec![Budget::outermost(&program.limits)],
             stop: Stop::outermost(&request.cancel),
             depth: 0,
+            mechanisms: Mechanisms::new(shared.time.now()),
             shared,
             edition,
             program,
             base,
             state,
             events,
-            mechanisms: Arc::default(),
             gate,
             access,
         });

@@ -1,11 +1,12 @@
 //! One model call with its attempts: retries, waits, events, totals.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use super::core::{LoopCore, millis};
 use super::models::{MODEL_HELP, ModelSlot};
+use super::time::RunTime;
 use crate::event::{CallPurpose, Event, ExitReason, Usage};
 use crate::model::{EncodeCache, ErrorClass, ModelError, Reply, Request, Sink, retry};
 use crate::verb::{Phase, StepFailure};
@@ -93,6 +94,7 @@ impl LoopCore {
             let words = format!("{} failed too often and is left alone for {} s more", slot.label, left.as_secs() + 1);
             return Err(CallFailure::Model(ModelError::new(ErrorClass::Overloaded, words)));
         }
+        let request = Request { purpose: Some(info.purpose), ..request };
         let call = self.shared.next_call();
         let policy = &self.shared.engine.retry;
         let mut attempt = 1;
@@ -108,7 +110,7 @@ impl LoopCore {
             let mut guard = CallGuard { core: self, call, attempt, open: true };
             let cut = Notify::new();
             let alive = (info.purpose == CallPurpose::Action).then_some(self);
-            let mut forward = Forward { watcher: &mut *sink, cut: &cut, alive };
+            let mut forward = Forward { watcher: &mut *sink, cut: &cut, alive, time: &self.shared.time };
             let result = tokio::select! {
                 biased;
                 () = self.token(info.phase).cancelled() => return Err(CallFailure::Stop(StepFailure::Cancelled)),
@@ -208,6 +210,7 @@ struct Forward<'a> {
     cut: &'a Notify,
     /// The loop that is told of each piece: its model is not silent.
     alive: Option<&'a LoopCore>,
+    time: &'a RunTime,
 }
 
 impl Forward<'_> {
@@ -235,5 +238,9 @@ impl Sink for Forward<'_> {
     fn arguments(&mut self, index: usize, name: &str, piece: &str) {
         self.watcher.arguments(index, name, piece);
         self.watch();
+    }
+
+    fn recorded_at(&mut self, at: Duration) {
+        self.time.reached(at);
     }
 }

@@ -13,6 +13,7 @@ use super::mechanism::{GateProgram, Mechanisms};
 use super::program::Program;
 use super::reload::Told;
 use super::stop::{Cancel, Stop};
+use super::time::RunTime;
 use crate::document::Limits;
 use crate::event::{Event, EventStream, ExitReason};
 use crate::mcp::Lease;
@@ -29,6 +30,7 @@ pub(super) struct RunShared {
     pub(super) root_loop: String,
     pub(super) secret: RunSecret,
     pub(super) started: Instant,
+    pub(super) time: RunTime,
     pub(super) totals: Arc<Mutex<Totals>>,
     calls: AtomicU32,
     tool_calls: AtomicU32,
@@ -55,6 +57,7 @@ impl RunShared {
             root_loop: root_loop.to_owned(),
             secret,
             started: Instant::now(),
+            time: RunTime::default(),
             totals: Arc::default(),
             calls: AtomicU32::new(0),
             tool_calls: AtomicU32::new(0),

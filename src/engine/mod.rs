@@ -34,6 +34,7 @@ mod steps;
 mod stop;
 mod structured;
 mod sub;
+mod time;
 mod toolbox;
 mod turn;
 

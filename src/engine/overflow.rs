@@ -81,6 +81,7 @@ impl LoopCore {
         let volatile: Vec<(&str, String)> =
             volatile.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         let request = Request {
+            purpose: None,
             system: &[Block { text: system.text.trim().into() }],
             transcript: &transcript,
             last: &assembled.last,

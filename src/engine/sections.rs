@@ -107,7 +107,7 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
     query.trust = Trust::Untrusted;
     query.depends = Depends::Nothing;
     sections.push(query);
-    let mechanism = |name: &str| file(&super::mechanism::prompt_path(library, loaded, name));
+    let mechanism = |name: &str| file(&library.mechanism_file(loaded, name));
     sections.push(SectionProgram::new("REFLECTION", Tier::Dynamic, mechanism("section")?));
     if library.workspace.doc.mechanisms.verification
         && loaded.doc.mechanisms.verification.as_ref().is_none_or(|own| own.enabled != Some(false))

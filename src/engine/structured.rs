@@ -163,6 +163,7 @@ impl LoopCore {
         let mut view = FieldView::new(&self.events, &call.stream);
         for attempt in 1..=call.retries + 1 {
             let request = Request {
+                purpose: None,
                 system: &system,
                 transcript: &transcript,
                 last: &assembled.last,

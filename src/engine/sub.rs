@@ -11,6 +11,7 @@ use super::core::LoopCore;
 use super::error::EngineError;
 use super::finish::End;
 use super::iteration::LoopRun;
+use super::mechanism::Mechanisms;
 use super::memory::Memory;
 use super::turn::Chosen;
 use crate::event::{Event, ExitReason};
@@ -120,7 +121,8 @@ impl LoopCore {
         }
         // A loop that shares the task shares what is known of its goal, and who judges it unless it says so itself.
         let mut gate = Arc::clone(&program.gate);
-        let mut mechanisms = Arc::default();
+        let now = self.shared.time.now();
+        let mut mechanisms = Mechanisms::new(now);
         if shared {
             let (seen, evidence, iteration) = {
                 let own = self.state();
@@ -128,7 +130,7 @@ impl LoopCore {
             };
             let mut inner = lock(&state);
             (inner.seen.verification, inner.evidence) = (seen, evidence);
-            mechanisms = Arc::new(self.mechanisms.inside(iteration));
+            mechanisms = self.mechanisms.inside(now, iteration);
             if gate.is_unnamed() {
                 gate = Arc::clone(&self.gate);
             }

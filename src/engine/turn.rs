@@ -126,6 +126,7 @@ impl LoopRun {
         loop {
             let sampling = Sampling { max_tokens: room, ..Sampling::default() };
             let request = Request {
+                purpose: None,
                 system: &prompt.assembled.system,
                 transcript: &self.memory.transcript,
                 last: &prompt.assembled.last,

@@ -154,6 +154,23 @@ pub enum CallPurpose {
     Verification,
 }
 
+impl CallPurpose {
+    /// The name that events and recordings use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Action => "action",
+            Self::Forge => "forge",
+            Self::Parameters => "parameters",
+            Self::Summary => "summary",
+            Self::Perception => "perception",
+            Self::Reflection => "reflection",
+            Self::Spin => "spin",
+            Self::Verification => "verification",
+        }
+    }
+}
+
 /// A change that was made to a reply so that it could be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RepairNote {

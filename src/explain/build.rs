@@ -83,7 +83,36 @@ fn with_workspace(node: &Node, workspace: &Node) -> Node {
         });
     }
     put("language", workspace.entry("language"), &|own, shared| own.unwrap_or(shared).clone());
+    put("mechanisms", workspace.entry("mechanisms"), &|own, switches| {
+        let mut all: Vec<Entry> = own.into_iter().flat_map(Node::entries).cloned().collect();
+        let off = switches.entries().iter().filter(|switch| matches!(switch.value.value, Value::Bool(false)));
+        off.for_each(|switch| switch_off(&mut all, switch));
+        own.unwrap_or(switches).with_entries(all)
+    });
     node.with_entries(entries)
+}
+
+/// Mechanisms that are on as soon as a loop names them, and do less, but not nothing, in a loop that does not.
+const WHEN_NAMED: [&str; 3] = ["perception", "reflection", "spin"];
+const NAMED: &str = "true in a loop that names it; in this one only what costs no model call";
+
+/// Puts a mechanism that the workspace switches off into the loop's settings: a loop says so with `enabled`. One without
+/// this key does nothing unless it is written, so then it is as if it were not.
+fn switch_off(all: &mut Vec<Entry>, switch: &Entry) {
+    let key = "enabled";
+    let enabled = Entry { key: key.into(), key_span: switch.key_span, value: switch.value.clone() };
+    match all.iter_mut().find(|entry| entry.key == switch.key) {
+        Some(_) if &*switch.key == "progress" => all.retain(|entry| entry.key != switch.key),
+        Some(entry) => {
+            let others = entry.value.entries().iter().filter(|inner| &*inner.key != key).cloned();
+            entry.value = entry.value.with_entries(std::iter::once(enabled).chain(others).collect());
+        }
+        None if WHEN_NAMED.contains(&&*switch.key) => {
+            let value = switch.value.with_entries(vec![enabled]);
+            all.push(Entry { key: switch.key.clone(), key_span: switch.key_span, value });
+        }
+        None => {}
+    }
 }
 
 struct Builder<'a> {
@@ -113,24 +142,41 @@ impl<'a> Builder<'a> {
         if shown && pointer.matches('/').count() < MAX_DEPTH {
             let absent = |key: &str| node.is_none_or(|node| node.get(key).is_none());
             let missing = Schemas::properties(schema).filter(|(key, _)| *key != "kind" && absent(key));
-            items.extend(missing.filter_map(|(key, inner)| self.missing(key, inner, pointer)));
+            let unnamed = node.is_none();
+            items.extend(missing.filter_map(|(key, inner)| self.missing(key, inner, pointer, unnamed)));
         }
         items
     }
 
-    /// What holds for a key that nobody wrote.
-    fn missing(&self, key: &str, schema: &'a Json, pointer: &str) -> Option<Item> {
-        let pointer = format!("{pointer}/{}", escaped(key));
+    /// What holds for a key that nobody wrote. `unnamed` says that the map around it is not there either.
+    fn missing(&self, key: &str, schema: &'a Json, around: &str, unnamed: bool) -> Option<Item> {
+        let pointer = format!("{around}/{}", escaped(key));
+        let inner = if self.schemas.has_inner(schema) { self.inner(schema, &pointer) } else { Vec::new() };
+        let mechanism = around.strip_prefix("/mechanisms/");
         let shown = match self.schemas.absent(schema) {
+            _ if key == "enabled" && unnamed && mechanism.is_some_and(|name| WHEN_NAMED.contains(&name)) => {
+                Shown::Words(NAMED.to_owned())
+            }
+            _ if !inner.is_empty() => Shown::Map(inner),
             Some(Absent::Value(value)) => Shown::Leaf(value),
             Some(Absent::Words(words)) => Shown::Words(words),
-            None if self.schemas.has_inner(schema) => {
-                let inner = self.map(None, self.schemas.resolved(schema, None), &pointer, true);
-                Some(Shown::Map(inner)).filter(|shown| *shown != Shown::Map(Vec::new()))?
-            }
             None => return None,
         };
         Some(Item { key: Some(key.to_owned()), pointer, shown, origin: Origin::Default, overrides: Vec::new() })
+    }
+
+    /// What holds below a key that nobody wrote. A default beside a map is that of its only number.
+    fn inner(&self, schema: &'a Json, pointer: &str) -> Vec<Item> {
+        let target = self.schemas.resolved(schema, None);
+        let mut items = self.map(None, target, pointer, true);
+        let known = |key: &str| items.iter().any(|item| item.key.as_deref() == Some(key));
+        let bare: Vec<&str> = Schemas::properties(target).map(|(key, _)| key).filter(|key| !known(key)).collect();
+        if let ([key], Some(number)) = (bare.as_slice(), Schemas::number(schema)) {
+            let (shown, pointer) = (Shown::Leaf(number.into()), format!("{pointer}/{}", escaped(key)));
+            let key = Some((*key).to_owned());
+            items.push(Item { key, pointer, shown, origin: Origin::Default, overrides: Vec::new() });
+        }
+        items
     }
 
     fn item(&self, key: Option<&str>, node: &Node, schema: &'a Json, pointer: String, fixed: bool) -> Item {

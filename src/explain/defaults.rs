@@ -75,6 +75,11 @@ impl<'s> Schemas<'s> {
         Some(value_of(words).map_or_else(|| Absent::Words(words.replace('`', "")), Absent::Value))
     }
 
+    /// The number that a stated default begins with, such as `5 times`.
+    pub(super) fn number(schema: &Json) -> Option<u64> {
+        stated(schema["description"].as_str()?)?.split_whitespace().next()?.parse().ok()
+    }
+
     /// Whether a key that is absent has keys below it that hold all the same.
     pub(super) fn has_inner(self, schema: &'s Json) -> bool {
         let target = self.followed(schema);

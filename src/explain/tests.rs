@@ -50,3 +50,36 @@ fn what_holds_is_what_the_engine_reads() {
     assert_eq!(value("/limits/action_retries"), limits.action_retries);
     assert_eq!(value("/allow/tool"), library.loops["a"].doc.allow.tool);
 }
+
+/// What is shown of a loop in a workspace, with its mechanisms.
+fn mechanisms_of(loop_text: &str, workspace: &str) -> (Json, String, crate::diag::Diagnostics) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("loops")).unwrap();
+    let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text).unwrap();
+    write("loopwright.yaml", workspace);
+    write("loops/a.yaml", loop_text);
+    let library = Library::open(folder.path()).0;
+    let explained = explain(&library, Kind::Loop, "a", Defaults::Settings).unwrap();
+    let shown = text(&explained, Color::Plain);
+    write("loops/a.yaml", &shown);
+    let found = Library::open(folder.path()).1;
+    (object(&explained.items)["mechanisms"].clone(), shown, found)
+}
+
+#[test]
+fn mechanisms_are_shown_as_they_hold_and_what_is_shown_can_be_saved() {
+    let off = "kind: workspace\nmechanisms: { reflection: false, progress: false, todo: false }\n";
+    let body = "kind: loop\nname: a\ndescription: A.\nprompt: { instruction: x }\n";
+    let (all, shown, found) = mechanisms_of(&format!("{body}extends: preset/fast\n"), off);
+    assert_eq!(all["reflection"]["enabled"], false, "{shown}");
+    assert_eq!(all["spin"]["enabled"], true);
+    assert_eq!(all["spin"]["families"]["event_storm"], serde_json::json!({ "enabled": true, "n": 8 }));
+    assert!(!found.has_errors(), "{found:?}\n{shown}");
+    let figure = "mechanisms: { progress: { metric: run.iteration, direction: up, patience: 3 } }\n";
+    let (all, shown, found) = mechanisms_of(&format!("{body}{figure}"), off);
+    assert!(all.get("progress").is_none() && all["spin"].get("enabled").is_none(), "{shown}");
+    assert!(shown.contains("only what costs no model call"), "{shown}");
+    assert!(!found.has_errors(), "{found:?}\n{shown}");
+    let (all, ..) = mechanisms_of(&format!("{body}mechanisms: {{ spin: {{}} }}\n"), "kind: workspace\n");
+    assert_eq!(all["spin"]["enabled"], true, "it is named");
+}

@@ -6,6 +6,7 @@ mod discover;
 mod exclude;
 mod extends;
 mod library;
+mod mechanism_files;
 mod near;
 mod overlay;
 mod prompt_files;

@@ -146,6 +146,10 @@ pub trait Sink: Send {
     fn arguments(&mut self, index: usize, name: &str, piece: &str) {
         let _ = (index, name, piece);
     }
+    /// Of a reply that was recorded: when it was complete, since the recording began.
+    fn recorded_at(&mut self, at: std::time::Duration) {
+        let _ = at;
+    }
 }
 
 /// A sink that nobody watches.
@@ -199,6 +203,7 @@ pub async fn ask(model: &dyn Model, text: &str) -> Result<Reply, ModelError> {
     let transcript = Transcript::default();
     let sampling = Sampling::default();
     let request = Request {
+        purpose: None,
         system: &[],
         transcript: &transcript,
         last: text,

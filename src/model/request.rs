@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::Usage;
+use crate::event::{CallPurpose, Usage};
 
 /// A stable block of the system message; blocks are separate so that a provider can set cache breakpoints between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,6 +157,8 @@ pub struct Sampling {
 /// One request. Its text is system blocks, then the transcript, then `last`, then `retry`.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
+    /// What the reply is for; recordings note it, and no provider is told.
+    pub purpose: Option<CallPurpose>,
     /// The stable head, one block a cache tier.
     pub system: &'a [Block],
     /// Past iterations.

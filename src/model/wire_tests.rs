@@ -95,6 +95,7 @@ fn pieces_arrive_as_they_are_sent() {
 
 fn plain_request<'a>(transcript: &'a Transcript, sampling: &'a Sampling) -> Request<'a> {
     Request {
+        purpose: None,
         system: &[],
         transcript,
         last: "hi",

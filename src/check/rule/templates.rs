@@ -55,6 +55,32 @@ fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
     let finish = base.clone().with("reason", shape_of("reason")).with("error", shape_of("error"));
     steps(cx, hook("finish"), finish);
     mechanisms(cx, loaded, &base);
+    mechanism_files(cx, loaded, &base, &in_prompt);
+}
+
+/// Files of the workspace that stand in the place of the mechanisms' prompts. Each loop reads them, whether it names a
+/// mechanism or not.
+fn mechanism_files(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, base: &Scope, in_prompt: &Scope) {
+    const ASKED: &[&str] = &["schema"];
+    let of_asked = |more: &[&str]| ASKED.iter().chain(more).fold(base.clone(), |s, name| s.with(name, Shape::Any));
+    let files = [
+        ("system", of_asked(&[])),
+        ("perception", of_asked(&["trigger", "reason"])),
+        ("spin", of_asked(&["action"])),
+        ("reflection", of_asked(&["level", "rule", "action"])),
+        ("spin_warning", base.clone().with("failed", Shape::Any).with("brought", Shape::Any)),
+        ("section", in_prompt.clone()),
+        ("todo_checkpoint", in_prompt.clone()),
+        ("verification", of_asked(&["trigger", "reason"])),
+        ("verification_section", in_prompt.clone()),
+    ];
+    for (name, scope) in files {
+        let path = cx.library.mechanism_file(loaded, name);
+        let own = cx.library.files.of_document(&path, &loaded.folder).is_ok_and(|file| !file.shipped);
+        if own && let Some(text) = cx.document_file(&path, &loaded.folder, loaded.node.span) {
+            check_text(cx, &text, &scope);
+        }
+    }
 }
 
 fn mechanisms(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>, base: &Scope) {

@@ -3,7 +3,6 @@
 use std::sync::Mutex;
 
 use super::checks::CheckProgram;
-use super::prompts::prompt_path;
 use crate::document::{LoopDoc, TextSource, Verification};
 use crate::engine::finish::End;
 use crate::engine::sections::{Source, file_source, inline};
@@ -34,7 +33,7 @@ impl GateProgram {
         let prompt = match own.and_then(|own| own.prompt.as_ref()) {
             Some(TextSource::Inline(text)) => inline(text),
             Some(TextSource::File(path)) => file_source(library, path, &loaded.folder)?,
-            None => file_source(library, &prompt_path(library, loaded, "verification"), &loaded.folder)?,
+            None => file_source(library, &library.mechanism_file(loaded, "verification"), &loaded.folder)?,
         };
         Ok(Self {
             checks: checks
@@ -65,7 +64,8 @@ fn protect(own: &Verification) -> Vec<String> {
 
 /// What the gate remembers. Loops that share a task share it.
 pub(in crate::engine) struct SharedGate {
-    pub(super) began: tokio::time::Instant,
+    /// When it began, in the run's time.
+    pub(super) began: std::time::Duration,
     pub(super) memory: Mutex<GateMemory>,
 }
 
@@ -76,8 +76,8 @@ pub(super) struct GateMemory {
     pub(super) settled: Option<End>,
 }
 
-impl Default for SharedGate {
-    fn default() -> Self {
-        Self { began: tokio::time::Instant::now(), memory: Mutex::default() }
+impl SharedGate {
+    pub(super) fn new(began: std::time::Duration) -> Self {
+        Self { began, memory: Mutex::default() }
     }
 }

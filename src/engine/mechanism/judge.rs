@@ -87,6 +87,8 @@ impl LoopCore {
             ("ACTIONS", self.offered_text()),
             ("RECENT_ACTIONS", self.actions_text(ACTIONS)),
             ("NOTES", self.notes_text()),
+            // Words of a step are often about values of the run.
+            ("ATTENTION", claim.reason.clone().unwrap_or_default()),
             ("ANSWER", shorten(claim.answer.clone().unwrap_or_default(), TEXT)),
             ("EVIDENCE", shorten(lists(evidence), TEXT)),
             ("TODO", lists((!todo.is_empty()).then(|| Value::from(todo)))),

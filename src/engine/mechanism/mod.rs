@@ -18,7 +18,7 @@ mod verify;
 
 pub(super) use chant::ChantWatch;
 pub(super) use gate::GateProgram;
-pub(super) use prompts::{Prompts, prompt_path};
+pub(super) use prompts::Prompts;
 pub(super) use verify::Leave;
 
 use std::sync::{Arc, Mutex};
@@ -53,7 +53,8 @@ const RETRIES: u32 = 1;
 
 /// What the mechanisms of one running loop remember. It outlives a reload of the loop's document.
 pub(super) struct Mechanisms {
-    began: tokio::time::Instant,
+    /// When the loop began, in the run's time.
+    began: std::time::Duration,
     memory: Mutex<MechanismMemory>,
     gate: Arc<SharedGate>,
     /// Iterations of the loops around that share the gate.
@@ -87,18 +88,18 @@ pub(super) struct Wish {
     data: Json,
 }
 
-impl Default for Mechanisms {
-    fn default() -> Self {
-        Self { began: tokio::time::Instant::now(), memory: Mutex::default(), gate: Arc::default(), before: 0 }
-    }
-}
-
 impl Mechanisms {
+    /// Those of a loop that begins now, in the run's time.
+    pub(super) fn new(began: std::time::Duration) -> Arc<Self> {
+        Arc::new(Self { began, memory: Mutex::default(), gate: Arc::new(SharedGate::new(began)), before: 0 })
+    }
+
     /// What a loop begins with that shares this one's task, after so many of its iterations.
-    pub(super) fn inside(&self, iterations: u32) -> Self {
+    pub(super) fn inside(&self, began: std::time::Duration, iterations: u32) -> Arc<Self> {
         // Its prompt is another one.
         lock(&self.gate.memory).gate.forget_prompt();
-        Self { gate: Arc::clone(&self.gate), before: self.before.saturating_add(iterations), ..Self::default() }
+        let (gate, before) = (Arc::clone(&self.gate), self.before.saturating_add(iterations));
+        Arc::new(Self { began, memory: Mutex::default(), gate, before })
     }
 }
 
@@ -158,7 +159,7 @@ impl LoopCore {
     /// Now, for a throttle.
     fn moment(&self) -> Moment {
         let iteration = self.state().iteration;
-        Moment { at: self.mechanisms.began.elapsed(), iteration }
+        Moment { at: self.shared.time.now().saturating_sub(self.mechanisms.began), iteration }
     }
 
     /// The mechanisms' memory, locked. Never held over an await.

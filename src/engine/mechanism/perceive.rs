@@ -41,6 +41,10 @@ impl LoopCore {
             .with("reason", Value::from(reason.as_deref().unwrap_or_default()));
         let mut material = vec![("USER_QUERY", self.task_text()), ("RECENT_ACTIONS", self.actions_text(ACTIONS))];
         material.push(("NOTES", self.notes_text()));
+        // Words of a step are often about values of the run, so the whole of them is not trusted.
+        if let Some(reason) = reason.as_deref().filter(|reason| !reason.trim().is_empty()) {
+            material.push(("ATTENTION", reason.to_owned()));
+        }
         if before.epoch > 0 {
             material.push(("LAST_ACCOUNT", format!("{}\ntopics: {}", before.summary, before.topics.join(", "))));
         }

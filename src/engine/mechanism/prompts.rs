@@ -2,7 +2,7 @@
 
 use crate::document::{Level, LoopDoc, TextSource};
 use crate::engine::sections::{Source, file_source, inline};
-use crate::load::{Library, Loaded, SHIPPED_LANGUAGES, mechanism_prompt};
+use crate::load::{Library, Loaded};
 
 /// The mechanisms' prompts of one loop.
 pub(in crate::engine) struct Prompts {
@@ -16,15 +16,6 @@ pub(in crate::engine) struct Prompts {
     levels: Vec<(Level, Source)>,
 }
 
-/// The file of a mechanism's prompt in a loop's language, or in English where it has none.
-pub(in crate::engine) fn prompt_path(library: &Library, loaded: &Loaded<LoopDoc>, name: &str) -> String {
-    let (doc, folder) = (&loaded.doc, &loaded.folder);
-    let language = doc.language.as_deref().or(library.workspace.doc.language.as_deref());
-    language
-        .and_then(|language| library.files.translation(language, name, folder))
-        .unwrap_or_else(|| mechanism_prompt(SHIPPED_LANGUAGES[0], name))
-}
-
 impl Prompts {
     /// The prompts of a loop.
     ///
@@ -32,7 +23,7 @@ impl Prompts {
     /// A file that is not there.
     pub(in crate::engine) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Self, String> {
         let doc = &loaded.doc;
-        let file = |name: &str| file_source(library, &prompt_path(library, loaded, name), &loaded.folder);
+        let file = |name: &str| file_source(library, &library.mechanism_file(loaded, name), &loaded.folder);
         let text = |own: &TextSource| match own {
             TextSource::Inline(text) => Ok(inline(text)),
             TextSource::File(path) => file_source(library, path, &loaded.folder),

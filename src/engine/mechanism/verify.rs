@@ -199,7 +199,7 @@ impl LoopCore {
     /// Now, for the gate: loops that share a task count their iterations together.
     fn gate_moment(&self) -> Moment {
         let iteration = self.mechanisms.before.saturating_add(self.state().iteration);
-        Moment { at: self.mechanisms.gate.began.elapsed(), iteration }
+        Moment { at: self.shared.time.now().saturating_sub(self.mechanisms.gate.began), iteration }
     }
 
     /// The gate's memory, locked. Never held over an await.

@@ -62,6 +62,7 @@ impl Given {
 
     pub(super) fn request<'a>(&'a self, last: &'a str, retry: &'a [Turn]) -> Request<'a> {
         Request {
+            purpose: None,
             system: &self.system,
             transcript: &self.transcript,
             last,

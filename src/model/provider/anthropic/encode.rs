@@ -220,6 +220,7 @@ mod tests {
     ) -> Vec<u8> {
         let blocks: Vec<Block> = ["a", "b", " ", "c", "d"].iter().map(|text| Block { text: (*text).into() }).collect();
         let request = Request {
+            purpose: None,
             system: &blocks,
             transcript,
             last,
@@ -317,6 +318,7 @@ mod tests {
         let transcript = Transcript::default();
         let sampling = Sampling::default();
         let mut request = Request {
+            purpose: None,
             system: &[],
             transcript: &transcript,
             last: "",

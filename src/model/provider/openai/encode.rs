@@ -159,6 +159,7 @@ mod tests {
     impl Given {
         fn request<'a>(&'a self, last: &'a str, retry: &'a [Turn]) -> Request<'a> {
             Request {
+                purpose: None,
                 system: &self.system,
                 transcript: &self.transcript,
                 last,

@@ -11,7 +11,7 @@ use super::write;
 use crate::diag::render::concise;
 use crate::diag::{Diagnostics, SourceMap};
 use crate::document::Duration;
-use crate::event::Usage;
+use crate::event::{CallPurpose, Usage};
 use crate::model::{Finish, ModelSetupError, Protocol, Reply, ToolCall};
 use crate::syntax::{Format, MAX_BYTES, decode, parse};
 
@@ -52,6 +52,9 @@ pub(super) struct Exchange {
     /// Of a recording of several models: which one.
     #[serde(default)]
     pub(super) model: Option<String>,
+    /// Of a recording: what the reply is for.
+    #[serde(default)]
+    pub(super) purpose: Option<CallPurpose>,
     /// What comes back.
     pub(super) reply: Written,
     /// The request, with the values that differ between runs as `{{ name }}`.
@@ -75,6 +78,9 @@ pub(super) struct Written {
     pub(super) usage: Option<Usage>,
     /// How long the model takes. Default: no time at all.
     pub(super) after: Option<Duration>,
+    /// Of a recording: when the reply was complete, since the recording began. A replay takes no time, and whatever waits
+    /// for time in the run goes by this.
+    pub(super) at: Option<Duration>,
     /// The pieces that it came in, such as `r12 t3 t40 a0:17`: bytes of reasoning, of text, of the first call's arguments.
     pub(super) chunks: Option<String>,
 }
@@ -163,7 +169,7 @@ impl RepliesFile {
 
 impl Written {
     /// A reply as it is written down, its volatile values as names.
-    pub(super) fn from_reply(reply: &Reply, chunks: String, volatile: &Volatile<'_>) -> Self {
+    pub(super) fn from_reply(reply: &Reply, chunks: String, at: Duration, volatile: &Volatile<'_>) -> Self {
         let call = |call: &ToolCall| WrittenCall {
             id: Some(call.id.clone()),
             name: call.name.clone(),
@@ -176,6 +182,7 @@ impl Written {
             finish: reply.finish,
             usage: reply.usage,
             after: None,
+            at: Some(at),
             chunks: (!chunks.is_empty()).then_some(chunks),
         }
     }
@@ -225,6 +232,7 @@ mod tests {
         ) {
             let exchange = Exchange {
                 model: Some("openai:m".to_owned()),
+                purpose: Some(CallPurpose::Perception),
                 reply: Written {
                     text: texts[0].clone(),
                     calls: vec![WrittenCall { id: None, name: "f".into(), arguments: Value::String(texts[1].clone()) }],
@@ -235,17 +243,19 @@ mod tests {
             let long = texts.concat().repeat(3);
             let second = Exchange {
                 model: None,
+                purpose: None,
                 reply: Written {
                     calls: vec![WrittenCall { id: Some("a".into()), name: "g".into(), arguments: serde_json::json!({ &*texts[0]: [1, &texts[1]] }) }],
                     finish: Some(Finish::ToolCalls),
                     usage: Some(Usage { input: 1, ..Usage::default() }),
                     after: Some(Duration::secs(90)),
+                    at: Some(Duration(std::time::Duration::from_millis(90_001))),
                     chunks: Some("t1".into()),
                     ..Written::default()
                 },
                 request: Some(describe(&long, &format!("{}\n{long}", texts[1]))),
             };
-            let empty = Exchange { model: None, reply: Written::default(), request: None };
+            let empty = Exchange { model: None, purpose: None, reply: Written::default(), request: None };
             let mut file = file(vec![exchange, second, empty]);
             file.note = Some(texts.join(" words between "));
             let text = file.text();

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use self::canonical::{Volatile, canonical, first_difference};
 use self::file::{RepliesFile, RepliesKind, Written};
 use super::Provider;
-use crate::event::ReplySource;
+use crate::event::{CallPurpose, ReplySource};
 use crate::model::{
     BoxFuture, BuildContext, EncodeCache, ErrorClass, Model, ModelError, ModelInfo, ModelSetupError, Reply, Request,
     Sink,
@@ -61,6 +61,8 @@ struct State {
     /// The request of every exchange, where it is known.
     requests: Vec<Option<String>>,
     used: Vec<bool>,
+    /// Requests so far.
+    asked: usize,
 }
 
 impl Replay {
@@ -89,7 +91,7 @@ impl Replay {
             input_includes_cache: true,
         };
         let used = vec![false; requests.len()];
-        Ok(Self { info, path: path.to_owned(), mode, state: Mutex::new(State { file, requests, used }) })
+        Ok(Self { info, path: path.to_owned(), mode, state: Mutex::new(State { file, requests, used, asked: 0 }) })
     }
 
     async fn answer(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Reply, ModelError> {
@@ -101,6 +103,9 @@ impl Replay {
         let id_base = request.transcript.turns().len() + request.retry.len();
         let reply = written.to_reply(kind, &volatile, id_base);
         pieces::give_out(&reply, written.chunks.as_deref(), sink);
+        if let Some(at) = written.at {
+            sink.recorded_at(at.0);
+        }
         Ok(reply)
     }
 
@@ -108,13 +113,18 @@ impl Replay {
     fn find(&self, request: &Request<'_>, volatile: &Volatile<'_>) -> Result<(Written, RepliesKind), ModelError> {
         let text = canonical(request, volatile);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.asked += 1;
         let at = match self.mode {
             // Calls that run at the same time come in any order, so the text decides and not the place.
             Mode::Strict => (0..state.used.len())
                 .find(|&at| !state.used[at] && state.requests[at].as_deref() == Some(&text))
-                .ok_or_else(|| self.mismatch(&state, &text))?,
+                .ok_or_else(|| self.mismatch(&state, request.purpose, &text))?,
             Mode::Accept => {
-                let at = state.used.iter().position(|used| !used).ok_or_else(|| self.mismatch(&state, &text))?;
+                let at = state
+                    .used
+                    .iter()
+                    .position(|used| !used)
+                    .ok_or_else(|| self.mismatch(&state, request.purpose, &text))?;
                 state.requests[at] = Some(text);
                 let State { file, requests, .. } = &mut *state;
                 file.set_requests(requests);
@@ -128,30 +138,46 @@ impl Replay {
         Ok((written, state.file.kind))
     }
 
-    fn mismatch(&self, state: &State, text: &str) -> ModelError {
+    fn mismatch(&self, state: &State, purpose: Option<CallPurpose>, text: &str) -> ModelError {
         let what = match state.file.kind {
             RepliesKind::Script => "script",
             RepliesKind::Recording => "recording",
         };
         let (path, count) = (self.path.display(), state.used.len());
-        let message = match state.used.iter().position(|used| !used) {
-            None => format!("The {what} {path} has no more replies: all {count} are used"),
-            Some(at) => match &state.requests[at] {
-                None => format!(
-                    "The {what} {path} does not say which request its reply {} of {count} answers; \
-                     its author takes the requests over with accept: true",
-                    at + 1
-                ),
-                Some(expected) => format!(
-                    "The {what} {path} has no reply for this request: it answers only what it was written for. \
-                     Its reply {} of {count} is for a request that differs first in {}",
-                    at + 1,
-                    first_difference(expected, text)
-                ),
-            },
+        let purpose_of = |at: usize| state.file.exchanges.get(at).and_then(|exchange| exchange.purpose);
+        let called = |purpose: Option<CallPurpose>| purpose.map_or(String::new(), |p| format!(" ({})", p.name()));
+        let asked = format!("request {}{}", state.asked, called(purpose));
+        let message = match nearest(state, purpose, text) {
+            None => format!("The {what} {path} has no more replies for {asked}: all {count} are used"),
+            Some((at, None)) => format!(
+                "The {what} {path} does not say which request its reply {} of {count} answers; \
+                 its author takes the requests over with accept: true",
+                at + 1
+            ),
+            Some((at, Some(expected))) => format!(
+                "The {what} {path} has no reply for {asked}: it answers only what it was written for. \
+                 Its nearest unused reply, {} of {count}{}, is for a request that differs first in {}",
+                at + 1,
+                called(purpose_of(at)),
+                first_difference(expected, text)
+            ),
         };
         ModelError::new(ErrorClass::Mismatch, message)
     }
+}
+
+/// The unused reply whose request is most like this one: of the same purpose where one is, then equal for longest.
+fn nearest<'a>(state: &'a State, purpose: Option<CallPurpose>, text: &str) -> Option<(usize, Option<&'a str>)> {
+    let common = |other: &str| other.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+    let unused = (0..state.used.len()).filter(|at| !state.used[*at]);
+    let likeness = |at: usize| {
+        let known = state.requests.get(at).and_then(Option::as_deref);
+        let same = purpose.is_some() && state.file.exchanges.get(at).and_then(|exchange| exchange.purpose) == purpose;
+        (same, known.map_or(0, common))
+    };
+    // The first of several that are equally alike.
+    let at = unused.rev().max_by_key(|at| likeness(*at))?;
+    Some((at, state.requests.get(at).and_then(Option::as_deref)))
 }
 
 /// The path from the working folder, where the file lies below it: what a person would type.
@@ -207,6 +233,7 @@ mod tests {
         for step in 0..3 {
             let last = format!("<|LOG_log{nonce}|>\n{log}\n<|LOG_END_log{nonce}|>\nstep {step}");
             let request = Request {
+                purpose: None,
                 system: &system,
                 transcript: &transcript,
                 last: &last,

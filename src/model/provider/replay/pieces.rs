@@ -1,6 +1,7 @@
 //! The pieces that a reply came in: noted while it is recorded, and given out again.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use crate::model::{Reply, Sink};
 
@@ -8,17 +9,18 @@ use crate::model::{Reply, Sink};
 pub(super) struct Noting<'a> {
     inner: &'a mut dyn Sink,
     noted: String,
+    at: Option<Duration>,
 }
 
 impl<'a> Noting<'a> {
     pub(super) fn new(inner: &'a mut dyn Sink) -> Self {
-        Self { inner, noted: String::new() }
+        Self { inner, noted: String::new(), at: None }
     }
 
-    /// What was noted.
-    pub(super) fn into_noted(mut self) -> String {
+    /// The pieces, and when the reply was complete in the recording that it comes from.
+    pub(super) fn into_noted(mut self) -> (String, Option<Duration>) {
         self.noted.truncate(self.noted.trim_end().len());
-        self.noted
+        (self.noted, self.at)
     }
 }
 
@@ -34,6 +36,10 @@ impl Sink for Noting<'_> {
     fn arguments(&mut self, index: usize, name: &str, piece: &str) {
         let _ = write!(self.noted, "a{index}:{} ", piece.len());
         self.inner.arguments(index, name, piece);
+    }
+    fn recorded_at(&mut self, at: Duration) {
+        self.at = Some(at);
+        self.inner.recorded_at(at);
     }
 }
 

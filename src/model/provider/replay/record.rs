@@ -5,17 +5,21 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::time::Instant;
+
 use super::canonical::{Volatile, canonical};
 use super::file::{Exchange, RepliesFile, RepliesKind, Written};
 use super::lines::describe;
 use super::pieces::Noting;
 use super::write;
-use crate::event::ReplySource;
+use crate::document::Duration;
+use crate::event::{CallPurpose, ReplySource};
 use crate::model::{BoxFuture, EncodeCache, Model, ModelError, ModelInfo, ModelSetupError, Reply, Request, Sink};
 
 /// A file that the exchanges of one run are appended to, whichever model they are with.
 pub struct RecordFile {
     path: PathBuf,
+    began: Instant,
     state: Mutex<State>,
 }
 
@@ -50,7 +54,7 @@ impl RecordFile {
                 reason: error.to_string(),
             })?;
         let state = State { file, before: String::new(), begun: false, failed: None };
-        Ok(Arc::new(Self { path: path.to_owned(), state: Mutex::new(state) }))
+        Ok(Arc::new(Self { path: path.to_owned(), began: Instant::now(), state: Mutex::new(state) }))
     }
 
     /// Why the file is not whole, if a write failed. A run goes on without it.
@@ -59,12 +63,12 @@ impl RecordFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).failed.clone()
     }
 
-    fn append(&self, label: String, request: &str, reply: Written) {
+    fn append(&self, label: String, purpose: Option<CallPurpose>, request: &str, reply: Written) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failed.is_some() {
             return;
         }
-        let exchange = Exchange { model: Some(label), reply, request: Some(describe(&state.before, request)) };
+        let exchange = Exchange { model: Some(label), purpose, reply, request: Some(describe(&state.before, request)) };
         let list = if std::mem::replace(&mut state.begun, true) { "" } else { "exchanges:\n" };
         let text = format!("{list}{}", write::exchange(&exchange));
         match state.file.write_all(text.as_bytes()) {
@@ -111,8 +115,10 @@ impl Model for Recorder {
             let mut noting = Noting::new(sink);
             let reply = self.model.call(request, cache, &mut noting).await?;
             let volatile = Volatile::new(request.volatile);
-            let written = Written::from_reply(&reply, noting.into_noted(), &volatile);
-            self.file.append(self.model.info().label(), &canonical(&request, &volatile), written);
+            let (chunks, at) = noting.into_noted();
+            let at = Duration(at.unwrap_or_else(|| self.file.began.elapsed()));
+            let written = Written::from_reply(&reply, chunks, at, &volatile);
+            self.file.append(self.model.info().label(), request.purpose, &canonical(&request, &volatile), written);
             Ok(reply)
         })
     }

@@ -37,6 +37,9 @@ pub(super) fn exchange(exchange: &Exchange) -> String {
     if let Some(model) = &exchange.model {
         field(&mut out, 2, "model", model);
     }
+    if let Some(purpose) = exchange.purpose {
+        field(&mut out, 2, "purpose", purpose.name());
+    }
     reply(&mut out, &exchange.reply);
     match &exchange.request {
         None => {}
@@ -96,6 +99,9 @@ fn reply(out: &mut String, reply: &Written) {
     }
     if let Some(after) = reply.after {
         let _ = writeln!(out, "    after: {after}");
+    }
+    if let Some(at) = reply.at {
+        let _ = writeln!(out, "    at: {at}");
     }
     if let Some(chunks) = &reply.chunks {
         let _ = writeln!(out, "    chunks: {}", quoted(chunks));
