@@ -156,6 +156,64 @@ fn a_replay_decides_as_the_engine_did() {
     }
 }
 
+/// The judge of the profile `quiet` names the same as missing each time, and so does the one of this run.
+#[test]
+fn a_replayed_gate_decides_as_the_engine_did() {
+    let document = json!({
+        "name": "case",
+        "prompt": { "instruction": "Do it." },
+        "limits": { "max_iterations": 20 },
+        "actions": { "look": { "description": "Look.", "params": { "at": "string!" }, "do": [{ "feedback": "seen {{ params.at }}" }] } },
+        "mechanisms": {
+            "spin": { "enabled": false },
+            "verification": { "tier": "helper", "every": 4, "max_age": "3m", "min_prompt_delta": 1_000_000, "watchdog": "10m" }
+        }
+    });
+    let times: Vec<u32> = (1..=20).map(|n| if n == 6 { 200 } else { 20 }).collect();
+    let slow = |text: Value, seconds: u32| json!({ "text": text.to_string(), "after": format!("{seconds}s") });
+    let look = |n: usize| json!({ "@action": "look", "at": n.to_string() });
+    let ran = run(
+        &document,
+        |tier| match tier {
+            "main" => times.iter().enumerate().map(|(n, seconds)| slow(look(n), *seconds)).collect(),
+            _ => vec![slow(json!({ "satisfied": false, "reasoning": "r", "missing": ["the task"] }), 10); 20],
+        },
+        &[],
+        &[],
+    );
+    // How large the prompts were is not part of this comparison: a history counts them in its own way.
+    let told = |of: &Value| {
+        let (rule, mut numbers) = grounds(of);
+        if let Some(numbers) = numbers.as_object_mut() {
+            numbers.remove("moved");
+        }
+        (rule, numbers)
+    };
+    let engine: Vec<_> = ran.of_kind("verification").map(|event| told(&event["grounds"])).collect();
+    let because = ran.of_kind("verification").last().map(|event| told(&event["because"]));
+    let mut at = 0;
+    let iterations: Vec<Value> = times
+        .iter()
+        .enumerate()
+        .map(|(n, seconds)| {
+            at += seconds;
+            json!({ "at": at, "action": "look", "args": { "at": n.to_string() }, "result": format!("seen {n}") })
+        })
+        .collect();
+    let folder = Folder::new(&[("case.yaml", &document.to_string())]);
+    folder.write("h.json", json!({ "name": "h", "iterations": iterations }).to_string());
+    let arguments = ["tune", "h.json", "--loop", "case.yaml", "--profile", "quiet", "--format", "json"];
+    let replayed = folder.run(&arguments).exits(0).json();
+    let replay = &replayed["histories"][0]["replays"][0];
+    let marks: Vec<&Value> = replay["marks"].as_array().unwrap().iter().collect();
+    let calls: Vec<_> = marks.iter().filter(|mark| mark["what"] == "call").map(|mark| told(mark)).collect();
+    assert_eq!(calls, engine);
+    let rules: Vec<&Value> = engine.iter().map(|(rule, _)| rule).collect();
+    assert!(rules.contains(&&json!("every")) && rules.contains(&&json!("max_age")), "{rules:?}");
+    assert_eq!((json!(ran.outcome.reason), &replay["end"]["reason"]), (json!("unverified"), &json!("unverified")));
+    assert_eq!(marks.last().map(|mark| told(mark)), because);
+}
+
 #[test]
 fn the_events_of_a_run_become_a_recorded_run() {
     let folder = Folder::new(&[]);

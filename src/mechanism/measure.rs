@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::spin::{Detector, Record, Rules};
 use super::verification::{Finding, Gate};
-use super::{Circumstances, Moment, Perception, Settings, Sight, Verdict, Watch};
-use crate::document::{Mechanisms, Switches, Verification};
+use super::{Checkpoints, Circumstances, Moment, Perception, Plan, Progress, Settings, Sight, Verdict, Watch};
+use crate::document::{Mechanisms, Switches};
 use crate::event::{PerceptionTrigger, VerificationState, VerificationTrigger};
 
 /// The mechanisms of a loop that has run for a while.
@@ -15,6 +15,8 @@ pub struct Iterations {
     watch: Watch,
     perception: Perception,
     gate: Gate,
+    progress: Progress,
+    todos: Checkpoints,
     now: Moment,
 }
 
@@ -22,20 +24,20 @@ impl Iterations {
     /// After so many iterations, each of which read another part of some file.
     #[must_use]
     pub fn after(iterations: u32) -> Self {
-        let document = Mechanisms {
-            perception: Some(Default::default()),
-            reflection: Some(Default::default()),
-            spin: Some(Default::default()),
-            // No cap, so that the thousandth iteration decides as the first does.
-            verification: Some(Verification { max_verifications: Some(u32::MAX), ..Verification::default() }),
-            ..Mechanisms::default()
-        };
+        // No cap, so that the thousandth iteration decides as the first does.
+        let all_of_them = serde_json::json!({
+            "perception": {}, "reflection": {}, "spin": {}, "verification": { "max_verifications": u32::MAX },
+            "progress": { "metric": "1", "direction": "up", "patience": u32::MAX }, "todo": { "enabled": true },
+        });
+        let document: Mechanisms = serde_json::from_value(all_of_them).unwrap_or_default();
         let mut all = Self {
             settings: Settings::new(&document, &Switches::default()),
             detector: Detector::new(&Rules::default()),
             watch: Watch::default(),
             perception: Perception::default(),
             gate: Gate::default(),
+            progress: Progress::default(),
+            todos: Checkpoints::default(),
             now: Moment::default(),
         };
         for _ in 0..iterations {
@@ -44,8 +46,8 @@ impl Iterations {
         all
     }
 
-    /// One more iteration: what is decided in it.
-    pub fn decide(&mut self) -> [bool; 4] {
+    /// One more iteration: what is decided in it, by perception, reflection, spin, the gate, progress and todos.
+    pub fn decide(&mut self) -> [bool; 6] {
         self.now = Moment { at: self.now.at + Duration::from_secs(3), iteration: self.now.iteration + 1 };
         let n = self.now.iteration;
         let arguments = serde_json::json!({ "path": format!("src/part_{}.rs", n % 97), "offset": n % 7 * 40 });
@@ -64,7 +66,8 @@ impl Iterations {
             self.perception.looked(self.now);
         }
         let verification = self.decide_verification();
-        [review, reflection, perception, verification].map(|verdict: Verdict| verdict.act)
+        let (progress, todo) = self.decide_progress();
+        [perception, reflection, review, verification, progress, todo].map(|verdict: Verdict| verdict.act)
     }
 }
 
@@ -83,6 +86,17 @@ impl Iterations {
             self.gate.conclude(settings, VerificationTrigger::PostAction, finding, self.now);
         }
         verdict
+    }
+
+    /// A figure that moves every tenth iteration, and a todo that takes thirty.
+    fn decide_progress(&mut self) -> (Verdict, Verdict) {
+        let n = self.now.iteration;
+        let plan = Plan { open: 3, current: Some((n / 30).to_string()) };
+        self.todos.begin(&plan);
+        let todo = self.todos.end(&self.settings.todo, &plan, true);
+        let settings = self.settings.progress.as_ref();
+        let progress = settings.map(|settings| self.progress.measure(settings, Some(f64::from(n / 10))));
+        (progress.unwrap_or_else(|| Verdict::no("off")), todo)
     }
 }
 

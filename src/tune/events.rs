@@ -178,7 +178,9 @@ impl Fold {
 
     fn ended(&mut self, reason: ExitReason) {
         let Some(open) = &mut self.open else { return };
-        open.ends = matches!(reason, ExitReason::Exit | ExitReason::Fail);
+        // The gate ends the loop in place of the action that would have.
+        let leaves = builtin(&open.action).is_some_and(|builtin| builtin.ends_loop);
+        open.ends = matches!(reason, ExitReason::Exit | ExitReason::Fail) || leaves;
         self.close();
         if reason == ExitReason::Satisfied {
             self.history.goal_at = Some(self.history.count());

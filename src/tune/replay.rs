@@ -8,7 +8,7 @@ use super::candidate::Candidate;
 use super::history::{History, Iteration, TodoNow};
 use super::profile::{Ai, Question};
 use crate::document::{Level, ToolClass, builtin};
-use crate::event::{ExitReason, Grounds, MechanismName, PerceptionTrigger, SpinConsequence, VerificationConsequence};
+use crate::event::{ExitReason, Grounds, MechanismName, PerceptionTrigger, SpinConsequence, VerificationTrigger};
 use crate::mechanism::spin::{Class, Detector, Kind, Record};
 use crate::mechanism::verification::Gate;
 use crate::mechanism::{Checkpoints, Circumstances, Moment, Perception, Plan, Progress, Sight, Watch, level};
@@ -130,6 +130,9 @@ pub enum What {
     End,
 }
 
+/// The built-in action by which a model asks for a verification.
+const REQUEST: &str = "request_verification";
+
 /// Shows a history to the mechanisms.
 #[must_use]
 pub fn replay(history: &History, candidate: &Candidate, ai: Ai) -> Replay {
@@ -156,8 +159,6 @@ pub(super) struct Run<'a> {
     perception: Perception,
     progress: Progress,
     pub(super) gate: Gate,
-    /// What followed from the last verification.
-    pub(super) last: VerificationConsequence,
     /// A model has looked since the goal was reached.
     pub(super) looked_since: bool,
     todos: Checkpoints,
@@ -190,7 +191,6 @@ impl<'a> Run<'a> {
             perception: Perception::default(),
             progress: Progress::default(),
             gate: Gate::default(),
-            last: VerificationConsequence::Continue,
             looked_since: false,
             todos: Checkpoints::default(),
             reflections: 0,
@@ -219,12 +219,20 @@ impl<'a> Run<'a> {
         self.reached = self.reached.or(at.filter(|_| self.history.goal_at.is_some_and(|goal| number >= goal)));
         self.spun = self.spun.or(at.filter(|_| self.history.spin_at.is_some_and(|spin| number >= spin)));
 
-        let held = self.hold_back(one);
-        if one.ends && !held && self.may_end() {
+        // As in the engine: todos come first, and the gate has a word on the engine's own actions that end a loop.
+        let leaves = builtin(&one.action).is_some_and(|builtin| builtin.ends_loop);
+        let held = self.hold_back(one) || (one.ends && leaves && !self.may_end());
+        if one.ends && !held {
             self.out.end.get_or_insert(End { reason: ExitReason::Exit, iteration: number });
+        }
+        if !held && one.action == REQUEST {
+            self.verify(VerificationTrigger::Request);
+        }
+        if self.out.end.is_some() {
             return;
         }
-        self.gate.acted(!held, self.now);
+        let calls_tools = !one.builtin || !one.calls.is_empty();
+        self.gate.acted(!held && calls_tools, self.now);
         self.watch_todos(one, held);
         let begins = self.watch_for_spin(one);
         if self.out.end.is_some() {
@@ -232,7 +240,7 @@ impl<'a> Run<'a> {
         }
         self.reflect(one, held, begins);
         self.perceive(if begins { PerceptionTrigger::SpinDetected } else { PerceptionTrigger::PostAction });
-        self.verify_action(&one.action);
+        self.verify(VerificationTrigger::PostAction);
         if self.out.end.is_none() {
             self.measure(one);
         }

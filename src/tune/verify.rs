@@ -5,13 +5,10 @@ use std::time::Duration;
 use super::replay::{End, Run, What};
 use crate::document::Judge;
 use crate::event::{
-    ExitReason, MechanismName, PerceptionTrigger, VerificationConsequence as Consequence, VerificationState,
+    ExitReason, Grounds, MechanismName, PerceptionTrigger, VerificationConsequence as Consequence, VerificationState,
     VerificationTrigger as Trigger,
 };
-use crate::mechanism::verification::Finding;
-
-/// The built-in action by which a model asks for a verification.
-const REQUEST: &str = "request_verification";
+use crate::mechanism::verification::{Finding, Gate};
 
 impl Run<'_> {
     /// Time passes until an action is over. The watchdog wakes on the way, when nothing happens for long.
@@ -28,25 +25,19 @@ impl Run<'_> {
         self.now.at = self.now.at.max(over);
     }
 
-    /// The gate after an action.
-    pub(super) fn verify_action(&mut self, action: &str) {
-        let trigger = if action == REQUEST { Trigger::Request } else { Trigger::PostAction };
-        if self.verify(trigger) && self.out.end.is_none() {
-            self.perceive(PerceptionTrigger::Verification);
-        }
-    }
-
-    /// The gate when the agent wants to end; whether it may.
+    /// Whether the loop may end, now that the agent wants to.
     pub(super) fn may_end(&mut self) -> bool {
-        !self.verify(Trigger::Finish) || self.last != Consequence::Refused
+        self.verify(Trigger::Finish) != Consequence::Refused
     }
 
-    /// Looks whether the goal is reached, where the gate's throttles let it; whether it looked.
-    fn verify(&mut self, trigger: Trigger) -> bool {
+    /// Looks whether the goal is reached, where the gate's throttles let it, and does what follows.
+    pub(super) fn verify(&mut self, trigger: Trigger) -> Consequence {
         let settings = &self.candidate.settings.verification;
         let verdict = self.gate.should_verify(settings, trigger, self.now);
         if !verdict.act {
-            return false;
+            let (consequence, because) = Gate::unasked(trigger, &verdict);
+            self.follow(consequence, because);
+            return consequence;
         }
         self.gate.begin();
         let reached = self.reached.is_some();
@@ -70,17 +61,25 @@ impl Run<'_> {
         };
         let finding = Finding { satisfied: Some(satisfied), by_programs, news: false, state };
         let (consequence, because) = self.gate.conclude(settings, trigger, finding, self.now);
-        self.last = consequence;
         let ends = matches!(consequence, Consequence::Satisfied | Consequence::Unverified);
         if by_programs {
             self.mark_at(asked, MechanismName::Verification, What::Check, !ends, verdict.grounds);
         } else {
             self.called(MechanismName::Verification, asked, !ends, verdict.grounds);
         }
+        self.follow(consequence, because);
+        if !ends {
+            self.perceive(PerceptionTrigger::Verification);
+        }
+        consequence
+    }
+
+    /// Ends the loop, where that follows.
+    fn follow(&mut self, consequence: Consequence, because: Grounds) {
         let reason = match consequence {
             Consequence::Satisfied => ExitReason::Satisfied,
             Consequence::Unverified => ExitReason::Unverified,
-            Consequence::Continue | Consequence::Refused => return true,
+            Consequence::Continue | Consequence::Refused => return,
         };
         if reason == ExitReason::Satisfied {
             match self.reached {
@@ -90,6 +89,5 @@ impl Run<'_> {
         }
         self.mark(MechanismName::Verification, What::End, false, because);
         self.out.end = Some(End { reason, iteration: self.now.iteration });
-        true
     }
 }
