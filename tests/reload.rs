@@ -269,6 +269,38 @@ fn what_a_running_loop_cannot_become_is_refused_in_words() {
 }
 
 #[test]
+fn a_refusal_names_the_version_that_the_run_is_in_and_not_the_newest_one() {
+    let typed = LOOP.replace("{ type: array, default: [] }", "{ type: string, default: \"\" }");
+    let typed = typed.replace("{{ state.words + [params.word] }}", "{{ params.word }}");
+    let story = Story::new(&[], move |number, folder, engine| {
+        let (text, status) = match number {
+            // Other runs can use it, this one cannot.
+            0 => (typed.as_str(), ReloadStatus::Applied),
+            1 => ("name: work\nprompt: [\n", ReloadStatus::Refused),
+            _ => return note("a"),
+        };
+        folder.write("loops/work.yaml", text);
+        assert_eq!(only(&engine.reload()).status, status);
+        note("a")
+    });
+    story.run(HotReload::Manual);
+    let told: Vec<(Option<String>, String)> = story
+        .events
+        .0
+        .lock()
+        .unwrap()
+        .iter()
+        .filter_map(|told| match &told.event {
+            Event::Reload { before, after, .. } => Some((before.clone(), after.clone())),
+            _ => None,
+        })
+        .collect();
+    let [typed, broken] = &told[..] else { panic!("two refusals: {told:?}") };
+    assert_eq!(typed.0, broken.0, "the run went on in the version that it began with: {told:?}");
+    assert_ne!(typed.1, broken.1);
+}
+
+#[test]
 fn what_an_engine_reads_once_is_refused_in_words() {
     let story = Story::new(&[], |number, folder, engine| {
         if number == 0 {

@@ -11,7 +11,8 @@ use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
 use crate::syntax::{Node, decode_partial};
 
-/// What was decoded; nothing where that was not possible.
+/// What was decoded; nothing where that was not possible. Cheap to clone.
+#[derive(Debug, Clone)]
 pub(super) enum Content {
     Loop(Option<Arc<LoopDoc>>),
     Tool(Option<Arc<ToolDoc>>),
@@ -22,6 +23,7 @@ pub(super) enum Content {
 }
 
 /// A document, extended and decoded.
+#[derive(Debug)]
 pub(super) struct Decoded {
     /// With everything that it extends; none when nothing usable was read.
     pub(super) node: Option<Node>,
@@ -30,6 +32,8 @@ pub(super) struct Decoded {
     pub(super) extending: Diagnostics,
     /// What is wrong with itself.
     pub(super) decoding: Diagnostics,
+    /// How many documents there were to extend.
+    pub(super) among: usize,
 }
 
 impl Decoded {
@@ -48,7 +52,7 @@ impl Decoded {
                 Content::None
             }
         };
-        Self { node, content, extending, decoding }
+        Self { node, content, extending, decoding, among: docs.len() }
     }
 }
 
@@ -59,7 +63,7 @@ pub(super) struct Admission<'a> {
     /// Documents from here on were read together; two of one name among them are a mistake.
     pub(super) since: SourceId,
     /// What is wrong with it.
-    pub(super) decoding: Diagnostics,
+    pub(super) decoding: &'a Diagnostics,
     pub(super) findings: &'a mut Diagnostics,
 }
 
@@ -72,7 +76,7 @@ impl Admission<'_> {
             return true;
         }
         let clash = known.filter(|known| known.source >= self.since).map(|known| (known.source, known.path.clone()));
-        self.findings.extend(self.decoding);
+        self.findings.extend(self.decoding.iter().cloned());
         let (Some(doc), Some((name, span))) = (doc, name) else { return false };
         if let Some((other, path)) = clash {
             let message = format!("another {} is named `{name}`: {}", self.doc.kind.name(), path.display());

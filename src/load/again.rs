@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Library;
 use super::discover::{WORKSPACE_FILES, is_document, searched_folders, workspace_files};
+use super::memory::Memory;
 use crate::diag::SourceId;
 
 /// What was added to a library by hand.
@@ -17,11 +18,14 @@ pub(super) enum Added {
 }
 
 impl Library {
-    /// Reads everything again: the same folder as a workspace, and what was added to it.
+    /// Reads everything again: the same folder as a workspace, and what was added to it. What did not change is not parsed
+    /// again.
     #[must_use]
     pub fn reopen(&self) -> Self {
         // Not searched upward: while the workspace's file is being replaced, one further up must not take its place.
-        let (mut library, _) = Self::open_root(self.root.clone(), &workspace_files(&self.root), self.overlay.clone());
+        let files = workspace_files(&self.root);
+        let memory = Memory::after(&self.memory);
+        let (mut library, _) = Self::open_root(self.root.clone(), &files, self.overlay.clone(), memory);
         for added in &self.added {
             match added {
                 Added::Path(path, shown) => {
@@ -32,6 +36,7 @@ impl Library {
                 }
             }
         }
+        library.memory.settle();
         library
     }
 

@@ -11,9 +11,10 @@ use super::again::Added;
 use super::discover::{documents, find_workspace, says_document};
 use super::exclude::Exclude;
 use super::extends::{Layer, Presets};
+use super::memory::Memory;
 use super::overlay::Overlay;
 use super::prompt_files::PromptFiles;
-use super::read::{Place, ReadDoc, Reading, read_shipped};
+use super::read::{Place, ReadDoc, Reading, shipped_place};
 use super::shipped::SHIPPED;
 use crate::diag::{Diagnostic, Diagnostics, Severity, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
@@ -99,6 +100,7 @@ pub struct Library {
     /// What was added by hand, to be added again when everything is read again.
     pub(super) added: IndexSet<Added>,
     pub(super) findings: Diagnostics,
+    pub(super) memory: Memory,
 }
 
 impl Library {
@@ -114,14 +116,26 @@ impl Library {
     /// The same with texts that stand before the files of their paths.
     #[must_use]
     pub(crate) fn open_with(start: &Path, overlay: Overlay) -> (Self, Diagnostics) {
+        Self::open_after(start, overlay, Memory::default())
+    }
+
+    /// The same as [`Self::open_with`] after the same was opened before: only what changed is parsed again.
+    #[must_use]
+    pub(crate) fn open_again(&self, start: &Path, overlay: Overlay) -> Self {
+        let mut library = Self::open_after(start, overlay, Memory::after(&self.memory)).0;
+        library.memory.settle();
+        library
+    }
+
+    fn open_after(start: &Path, overlay: Overlay, memory: Memory) -> (Self, Diagnostics) {
         let start = absolute(start);
         let start = if start.is_file() { start.parent().unwrap_or(&start).to_owned() } else { start };
         let (root, files) = find_workspace(&start).unwrap_or((start, Vec::new()));
-        Self::open_root(root, &files, overlay)
+        Self::open_root(root, &files, overlay, memory)
     }
 
     /// Reads the workspace in this folder, declared by these files.
-    pub(super) fn open_root(root: PathBuf, files: &[PathBuf], overlay: Overlay) -> (Self, Diagnostics) {
+    pub(super) fn open_root(root: PathBuf, files: &[PathBuf], overlay: Overlay, memory: Memory) -> (Self, Diagnostics) {
         let mut sources = SourceMap::new();
         let mut findings = Diagnostics::new();
         let shown_root = shown(&root);
@@ -148,6 +162,7 @@ impl Library {
             known,
             added: IndexSet::new(),
             findings,
+            memory,
         };
         library.read_folders();
         library.read_skills();
@@ -240,7 +255,8 @@ impl Library {
         let folder = folder.unwrap_or_default();
         let place = Place { file: path.to_owned(), shown: path.to_owned(), folder, expected: None };
         let source = self.sources.next();
-        self.keep_reading(Reading::of_bytes(&place, source, bytes));
+        let reading = self.memory.reading(&place, source, bytes);
+        self.keep_reading(&reading.unwrap_or_else(|| Arc::new(Reading::of_bytes(&place, source, bytes))));
         self.read_extended(first);
         self.admit(first);
         source
@@ -306,23 +322,24 @@ impl Library {
             source
         });
         let sources = sources.collect();
-        let readings = parallel::map(
-            &unread,
-            LEAST,
-            |_| 1,
-            |(place, draft, source)| match draft {
-                Some(text) => Reading::of_bytes(place, *source, text.as_bytes()),
-                None => Reading::of_file(place, *source),
-            },
-        );
-        readings.into_iter().for_each(|reading| self.keep_reading(reading));
+        let memory = &self.memory;
+        let work = |(place, draft, source): &(Place, Option<&Arc<str>>, SourceId)| {
+            let known = |bytes: &[u8]| memory.reading(place, *source, bytes);
+            match draft.map(|text| text.as_bytes()) {
+                Some(bytes) => known(bytes).unwrap_or_else(|| Arc::new(Reading::of_bytes(place, *source, bytes))),
+                None => Reading::of_file(place, *source, known),
+            }
+        };
+        let readings = parallel::map(&unread, LEAST, |_| 1, work);
+        readings.iter().for_each(|reading| self.keep_reading(reading));
         sources
     }
 
-    fn keep_reading(&mut self, reading: Reading) {
-        self.sources.add(&reading.doc.path, reading.text);
-        self.findings.extend(reading.findings);
-        self.docs.push(reading.doc);
+    fn keep_reading(&mut self, reading: &Arc<Reading>) {
+        self.sources.add(&reading.doc.path, Arc::clone(&reading.text));
+        self.findings.extend(reading.findings.iter().cloned());
+        self.docs.push(reading.doc.clone());
+        self.memory.keep(reading);
     }
 
     fn read_shipped(&mut self) {
@@ -331,8 +348,13 @@ impl Library {
             if !is_document {
                 continue;
             }
-            let doc = read_shipped(path, text, &mut self.sources, &mut self.findings);
-            self.docs.extend(doc);
+            let (place, source) = (shipped_place(path), self.sources.next());
+            let known = self.memory.reading(&place, source, text.as_bytes());
+            self.keep_reading(&known.unwrap_or_else(|| {
+                let mut reading = Reading::of_bytes(&place, source, text.as_bytes());
+                reading.doc.shipped = true;
+                Arc::new(reading)
+            }));
         }
     }
 
@@ -359,25 +381,36 @@ impl Library {
     fn admit(&mut self, first: usize) {
         let docs = std::mem::take(&mut self.docs);
         let since = docs.get(first).map_or(SourceId::NONE, |doc| doc.source);
-        let size = |doc: &ReadDoc| self.sources.text(doc.source).len();
-        let decoded = parallel::map(&docs[first..], LEAST, size, |doc| Decoded::of(doc, &docs));
+        let sources = &self.sources;
+        let size = |(doc, known): &(&ReadDoc, Option<Arc<Decoded>>)| match known {
+            Some(_) => 1,
+            None => sources.text(doc.source).len(),
+        };
+        let steady = self.memory.is_steady();
+        let wanted: Vec<_> =
+            docs.iter().enumerate().skip(first).map(|(at, doc)| (doc, self.memory.decoded(at, steady))).collect();
+        let decoded = parallel::map(&wanted, LEAST, size, |(doc, known)| match known {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(Decoded::of(doc, &docs)),
+        });
         for (doc, decoded) in docs[first..].iter().zip(decoded) {
-            self.admit_one(doc, decoded, since);
+            self.memory.keep_decoded(doc.source, &decoded);
+            self.admit_one(doc, &decoded, since);
         }
         self.docs = docs;
     }
 
-    fn admit_one(&mut self, doc: &ReadDoc, decoded: Decoded, since: SourceId) {
-        let Decoded { node, content, extending, decoding } = decoded;
-        self.findings.extend(extending);
+    fn admit_one(&mut self, doc: &ReadDoc, decoded: &Decoded, since: SourceId) {
+        let Decoded { node, content, extending, decoding, .. } = decoded;
+        self.findings.extend(extending.iter().cloned());
         let Some(node) = node else { return self.refuse(doc, None) };
         if matches!(content, Content::None) {
             // A second workspace file inside the workspace: it can be checked, and is otherwise left alone.
-            self.findings.extend(decoding);
-            return self.refuse(doc, Some(node));
+            self.findings.extend(decoding.iter().cloned());
+            return self.refuse(doc, Some(node.clone()));
         }
-        let admission = Admission { doc, node: &node, since, decoding, findings: &mut self.findings };
-        let kept = match content {
+        let admission = Admission { doc, node, since, decoding, findings: &mut self.findings };
+        let kept = match content.clone() {
             Content::Loop(content) => admission.keep(content, &mut self.loops),
             Content::Tool(content) => admission.keep(content, &mut self.tools),
             Content::Forge(content) => admission.keep(content, &mut self.forges),
@@ -385,7 +418,7 @@ impl Library {
             Content::None => false,
         };
         if !kept {
-            self.refuse(doc, Some(node));
+            self.refuse(doc, Some(node.clone()));
         }
     }
 
@@ -425,12 +458,12 @@ fn read_workspace(
         expected: Some(Kind::Workspace),
     };
     let reading = match std::fs::canonicalize(file).ok().and_then(|real| overlay.get(&real)) {
-        Some(text) => Reading::of_bytes(&place, sources.next(), text.as_bytes()),
-        None => Reading::of_file(&place, sources.next()),
+        Some(text) => Arc::new(Reading::of_bytes(&place, sources.next(), text.as_bytes())),
+        None => Reading::of_file(&place, sources.next(), |_| None),
     };
-    sources.add(&loaded.path, reading.text);
-    findings.extend(reading.findings);
-    let read = reading.doc;
+    sources.add(&loaded.path, Arc::clone(&reading.text));
+    findings.extend(reading.findings.iter().cloned());
+    let read = reading.doc.clone();
     loaded.source = read.source;
     if let Some(second) = files.get(1) {
         let message = format!("the workspace has two files: this one and `{}`", second.display());

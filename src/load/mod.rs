@@ -7,6 +7,7 @@ mod exclude;
 mod extends;
 mod library;
 mod mechanism_files;
+mod memory;
 mod near;
 mod overlay;
 mod prompt_files;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes, did_you_mean, list_words};
+use crate::diag::{Diagnostic, Diagnostics, SourceId, Span, codes, did_you_mean, list_words};
 use crate::document::Kind;
 use crate::syntax::{Format, MAX_BYTES, Node, Value, parse, read_text};
 
@@ -48,18 +48,34 @@ pub(super) struct Reading {
     pub(super) doc: ReadDoc,
     pub(super) text: Arc<str>,
     pub(super) findings: Diagnostics,
+    /// Whether the file could be read and holds text.
+    is_text: bool,
 }
 
 impl Reading {
-    /// Reads a file as the source of this id.
-    pub(super) fn of_file(place: &Place, source: SourceId) -> Self {
+    /// Whether these bytes at this place and under this id would give the same.
+    pub(super) fn is_of(&self, place: &Place, source: SourceId, bytes: &[u8]) -> bool {
+        let doc = &self.doc;
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        let is_here = doc.source == source && doc.path == place.shown && doc.folder == place.folder;
+        // What a document must be is said for the workspace's file only, which is not remembered.
+        self.is_text && is_here && place.expected.is_none() && self.text.as_bytes() == bytes
+    }
+
+    /// Reads a file as the source of this id, unless its bytes are `known`.
+    pub(super) fn of_file(
+        place: &Place,
+        source: SourceId,
+        known: impl FnOnce(&[u8]) -> Option<Arc<Self>>,
+    ) -> Arc<Self> {
         match read_bytes(&place.file) {
-            Ok(bytes) => Self::of_bytes(place, source, &bytes),
+            Ok(bytes) => known(&bytes).unwrap_or_else(|| Arc::new(Self::of_bytes(place, source, &bytes))),
             Err(problem) => {
                 let mut findings = Diagnostics::new();
                 let code = if problem.missing { codes::FILE_MISSING } else { codes::FILE_UNREADABLE };
                 findings.error(code, Span::new(source, 0, 0), problem.message);
-                Self { doc: place.doc(source, place.expected.unwrap_or(Kind::Loop), None), text: "".into(), findings }
+                let doc = place.doc(source, place.expected.unwrap_or(Kind::Loop), None);
+                Arc::new(Self { doc, text: "".into(), findings, is_text: false })
             }
         }
     }
@@ -81,7 +97,7 @@ impl Reading {
             (Some(node), Some(kind)) => place.doc(source, kind, is_map(&node, &mut findings).then_some(node)),
             _ => place.doc(source, place.expected.unwrap_or(Kind::Loop), None),
         };
-        Self { doc, text, findings }
+        Self { doc, text, findings, is_text }
     }
 }
 
@@ -92,18 +108,11 @@ impl Place {
     }
 }
 
-/// Reads a document that is part of the program.
-pub(super) fn read_shipped(
-    path: &str,
-    text: &'static str,
-    sources: &mut SourceMap,
-    findings: &mut Diagnostics,
-) -> Option<ReadDoc> {
-    let source = sources.add(Path::new("<shipped>").join(path), text);
-    let node = parse(source, text, Format::of_path(Path::new(path))?, findings)?;
-    let kind = kind_of(&node, None, findings)?;
+/// The place of a document that is part of the program.
+pub(super) fn shipped_place(path: &str) -> Place {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-    Some(ReadDoc { path: PathBuf::from("<shipped>").join(path), folder, source, kind, node: Some(node), shipped: true })
+    let shown = Path::new("<shipped>").join(path);
+    Place { file: shown.clone(), shown, folder, expected: None }
 }
 
 struct Problem {

@@ -185,3 +185,55 @@ fn a_folder_gives_the_files_that_say_that_they_are_documents() {
     assert_eq!(library.add_path(&folder.path("tests/run.yaml")).len(), 1, "a file that is named is a document");
     assert_eq!(library.add_path(&folder.path("other")).len(), 1, "a workspace that is named is looked into");
 }
+
+#[test]
+fn what_is_read_again_is_what_would_be_read_afresh_and_what_did_not_change_is_kept() {
+    let folder = Folder::with(&[
+        ("loopwright.yaml", "kind: workspace\n"),
+        ("loops/a.yaml", LOOP),
+        ("loops/b.yaml", "name: b\nextends: calm\nprompt: { instruction: Do it. }\n"),
+        ("loops/calm.yaml", "kind: preset\nname: calm\nlimits: { max_iterations: 4 }\n"),
+        ("loops/c.yaml", "name: c\nextends: loops/calm.yaml\nprompt: { instruction: x }\n"),
+    ]);
+    let told = |library: &Library| {
+        let Library { sources, workspace, loops, tools, forges, presets, unusable, .. } = library;
+        format!(
+            "{workspace:?} {loops:?} {tools:?} {forges:?} {presets:?} {unusable:?} {:?} {sources:?}",
+            library.findings()
+        )
+    };
+    let kept = |one: &Library, other: &Library, name: &str| {
+        one.loops
+            .get(name)
+            .zip(other.loops.get(name))
+            .is_some_and(|(one, other)| std::sync::Arc::ptr_eq(&one.doc, &other.doc))
+    };
+    let mut library = folder.open();
+    // A file, what it is now (nothing: it is deleted), and which of the loops a, b and c are kept.
+    let edits: [(&str, Option<&str>, &str); 13] = [
+        ("loops/a.yaml", Some("name: a\nprompt: { instruction: Do more. }\n"), "bc"),
+        ("loops/a.yaml", Some("\u{feff}name: a\nprompt: { instruction: Do more. }\n"), "abc"),
+        ("loops/calm.yaml", Some("kind: preset\nname: calm\nlimits: { max_iterations: 5 }\n"), "a"),
+        ("loops/calm.yaml", Some("kind: preset\nname: calmer\nlimits: { max_iterations: 5 }\n"), "a"),
+        ("loops/calm.yaml", Some("kind: tool\nname: calm\nlimits: { max_iterations: 5 }\n"), "a"),
+        ("loops/calm.yaml", Some("kind: preset\nname: calm\nlimits: [\n"), "a"),
+        ("loops/calm.yaml", Some("kind: preset\nname: calm\nlimits: { max_iterations: 6 }\n"), "a"),
+        ("loops/c.yaml", Some(""), "a"),
+        ("loops/c.yaml", None, "a"),
+        ("loops/bb.yaml", Some("name: b\nprompt: { instruction: Twice. }\n"), "a"),
+        ("loops/bb.yaml", None, "a"),
+        ("loops/0.yaml", Some("kind: preset\nname: first\n"), ""),
+        ("loopwright.yaml", Some("kind: workspace\nname_: x\n"), "ab"),
+    ];
+    for (file, text, expected) in edits {
+        match text {
+            Some(text) => folder.write(file, text.as_bytes()),
+            None => std::fs::remove_file(folder.path(file)).unwrap(),
+        }
+        let again = library.reopen();
+        assert_eq!(told(&again), told(&folder.open()), "{file}: {text:?}");
+        let names: String = ["a", "b", "c"].into_iter().filter(|name| kept(&library, &again, name)).collect();
+        assert_eq!(names, expected, "{file}: {text:?}");
+        library = again;
+    }
+}

@@ -40,23 +40,27 @@ pub(super) fn root_of(path: &Path, folders: &[PathBuf]) -> PathBuf {
 }
 
 impl Analysis {
-    /// Reads and checks the workspace at `root`.
-    pub(super) fn new(root: &Path, buffers: &Buffers) -> Self {
-        Self::with_texts(root, buffers.iter().map(|buffer| (buffer.path.clone(), Arc::clone(&buffer.text))).collect())
+    /// Reads and checks the workspace at `root`. What has not changed since `earlier` is not parsed again.
+    pub(super) fn new(root: &Path, buffers: &Buffers, earlier: Option<&Self>) -> Self {
+        let texts = buffers.iter().map(|buffer| (buffer.path.clone(), Arc::clone(&buffer.text)));
+        Self::with_texts(root, texts.collect(), earlier)
     }
 
     /// The same with one of the buffers' texts replaced.
-    pub(super) fn with_draft(root: &Path, buffers: &Buffers, path: &Path, draft: &str) -> Self {
+    pub(super) fn with_draft(&self, root: &Path, buffers: &Buffers, path: &Path, draft: &str) -> Self {
         let mut texts: HashMap<_, _> =
             buffers.iter().map(|buffer| (buffer.path.clone(), Arc::clone(&buffer.text))).collect();
         texts.insert(path.to_owned(), draft.into());
-        Self::with_texts(root, texts)
+        Self::with_texts(root, texts, Some(self))
     }
 
-    fn with_texts(root: &Path, texts: HashMap<PathBuf, Arc<str>>) -> Self {
+    fn with_texts(root: &Path, texts: HashMap<PathBuf, Arc<str>>, earlier: Option<&Self>) -> Self {
         let bare = |text: &Arc<str>| text.strip_prefix('\u{feff}').map_or_else(|| Arc::clone(text), Arc::from);
         let overlay: Overlay = texts.iter().map(|(path, text)| (path.clone(), bare(text))).collect();
-        let (mut library, _) = Library::open_with(root, overlay);
+        let mut library = match earlier {
+            Some(earlier) => earlier.library.open_again(root, overlay),
+            None => Library::open_with(root, overlay).0,
+        };
         let root = uri::real(&library.root);
         // What lies in a workspace further down belongs to that one.
         let is_here = |path: &Path| {

@@ -297,7 +297,7 @@ impl<'o> Server<'o> {
                 self.analyses.remove(&root);
                 continue;
             }
-            let made = catch_unwind(AssertUnwindSafe(|| Analysis::new(&root, &self.buffers)));
+            let made = catch_unwind(AssertUnwindSafe(|| Analysis::new(&root, &self.buffers, self.analyses.get(&root))));
             if let Ok(analysis) = made {
                 self.analyses.insert(root, analysis);
             }

@@ -69,6 +69,23 @@ fn told(finding: &Diagnostic, sources: &SourceMap) -> ReloadFinding {
 /// Readings in one look. Files that change faster are judged as they were read last; the next event brings another look.
 const MOST_READINGS: u32 = 5;
 
+/// Reads until two readings agree, or what is in force is found again: a change in the middle of one reading gives a mixture
+/// that never was on disk. Each reading gets the one before it.
+pub(super) fn steady(in_force: &Version, mut read: impl FnMut(Option<&Scan>) -> Scan) -> Scan {
+    let mut scan = read(None);
+    for _ in 1..MOST_READINGS {
+        let version = scan.contents.version();
+        if version == *in_force {
+            break;
+        }
+        scan = read(Some(&scan));
+        if scan.contents.version() == version {
+            break;
+        }
+    }
+    scan
+}
+
 /// What one look gave.
 #[derive(Debug)]
 pub struct Look<T> {
@@ -176,21 +193,12 @@ impl Follower {
         Look { change: Some(change), again: None, places }
     }
 
-    /// Reads everything until two readings agree: a change in the middle of one gives a mixture that never was on disk.
+    /// Reads everything until two readings agree.
     fn steady_scan(&self) -> Scan {
-        let read = || Scan::fresh(&self.library, &self.target, &self.contents);
-        let mut scan = read();
-        for _ in 1..MOST_READINGS {
-            let version = scan.contents.version();
-            if version == self.contents.version() {
-                break;
-            }
-            scan = read();
-            if scan.contents.version() == version {
-                break;
-            }
-        }
-        scan
+        steady(&self.contents.version(), |last| {
+            let newest = last.map_or(&self.library, |scan| &scan.library);
+            Scan::fresh(newest, &self.library, &self.target, &self.contents)
+        })
     }
 
     fn status_of_use(&self) -> ReloadStatus {

@@ -29,9 +29,10 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Reads everything again. `earlier` is what the loop was made of when it could last be used.
-    pub(super) fn fresh(before: &Library, target: &Target, earlier: &Contents) -> Self {
-        let mut scan = Self::of(before.reopen(), target, earlier, before.has_workspace_file());
+    /// Reads everything again after `newest`. `before` and `earlier` are the documents and files of the version that could
+    /// last be used.
+    pub(super) fn fresh(newest: &Library, before: &Library, target: &Target, earlier: &Contents) -> Self {
+        let mut scan = Self::of(newest.reopen(), target, earlier, before.has_workspace_file());
         scan.keep_own_document(before);
         scan
     }

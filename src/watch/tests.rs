@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use super::follow::steady;
 use super::judge::SETTLE;
+use super::scan::Scan;
 use super::*;
 use crate::event::ReloadStatus;
 use crate::load::Library;
@@ -156,10 +158,53 @@ fn a_half_written_file_is_never_offered() {
     assert_eq!(at(&mut follower, 160), (Some(ReloadStatus::Refused), None), "it stays broken");
 }
 
+#[test]
+fn a_reading_that_falls_into_the_middle_of_a_change_is_not_used() {
+    let folder = Folder::new();
+    let library = folder.library();
+    let follower = folder.follower();
+    let (target, in_force) = (Target::Name("work".to_owned()), follower.contents().version());
+    let saves =
+        [("prompts/tone.md.j2", "Be brief.\n"), ("prompts/work.md.j2", "{% include \"prompts/tone.md.j2\" %}\n")];
+    // The first reading sees one of two files that belong together, and the other only after it was read.
+    folder.write(saves[1].0, saves[1].1);
+    let mut readings = 0;
+    let scan = steady(&in_force, |last| {
+        let newest = last.map_or(&library, |scan| &scan.library);
+        let scan = Scan::fresh(newest, &library, &target, follower.contents());
+        if readings == 0 {
+            folder.write(saves[0].0, saves[0].1);
+        }
+        readings += 1;
+        scan
+    });
+    assert_eq!(readings, 3, "two readings agree");
+    assert_eq!(scan.contents.version().to_string(), version_of(&folder), "both files are of the same moment");
+
+    // Files that never come to rest are judged as they were read last, and a reading of what is in force is enough.
+    let mut readings = 0;
+    let restless = |_: Option<&Scan>| {
+        readings += 1;
+        folder.write("prompts/tone.md.j2", &format!("Be {readings}.\n"));
+        Scan::fresh(&library, &library, &target, follower.contents())
+    };
+    let last = steady(&in_force, restless).contents.version().to_string();
+    assert_eq!((readings, last), (5, version_of(&folder)));
+    let mut readings = 0;
+    steady(&scan.contents.version(), |_| {
+        readings += 1;
+        saves.iter().for_each(|(file, text)| folder.write(file, text));
+        Scan::fresh(&library, &library, &target, follower.contents())
+    });
+    assert_eq!(readings, 1);
+}
+
 /// A watching thread over a folder, and what it reports.
 struct Watched {
     changes: Receiver<(ReloadStatus, String)>,
-    _watcher: Watcher,
+    /// One message for each look that has ended.
+    looks: Receiver<()>,
+    watcher: Watcher,
 }
 
 impl Watched {
@@ -174,11 +219,16 @@ impl Watched {
             let _ = ready.send(());
             Next { places: look.places, again: look.again }
         });
+        let watched = Self { changes, looks: is_ready, watcher: watcher.unwrap() };
         // The second look comes when all folders are watched.
-        for _ in 0..2 {
-            is_ready.recv_timeout(Duration::from_secs(60)).unwrap();
-        }
-        Self { changes, _watcher: watcher.unwrap() }
+        watched.looked();
+        watched.looked();
+        watched
+    }
+
+    /// Waits until a look has ended.
+    fn looked(&self) {
+        self.looks.recv_timeout(Duration::from_secs(60)).unwrap();
     }
 
     /// Waits until the newest version that was applied is this one; gives everything that was told until then.
@@ -193,8 +243,13 @@ impl Watched {
     }
 
     fn is_silent(&self) {
-        // Two slow looks at least: nothing is told again.
-        assert_eq!(self.changes.recv_timeout(Duration::from_millis(300)).ok(), None);
+        self.looks.try_iter().for_each(drop);
+        // One look may be going on; the next one began after it was asked for.
+        for _ in 0..2 {
+            self.watcher.look();
+            self.looked();
+        }
+        assert_eq!(self.changes.try_recv().ok(), None);
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn readable(asked: &Asked<'_>, view: &View<'_>, text: &str, offset: u
     let cut = ENDS.iter().map(|close| format!("{before}{close}{after}"));
     let without = std::iter::once(format!("{}{after}", &text[..line]));
     let draft = cut.chain(without).find(|draft| reads(draft, format))?;
-    Some(Analysis::with_draft(&asked.root, view.buffers, path, &draft))
+    Some(asked.analysis.with_draft(&asked.root, view.buffers, path, &draft))
 }
 
 fn reads(text: &str, format: Format) -> bool {
