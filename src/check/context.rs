@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, Diagnostics, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
 use crate::load::{Library, Loaded, PromptFile, PromptFileError};
 
+use super::kept::{Asked, Lookup, Verdict};
 use super::places::TemplatePlace;
 use super::text::Text;
 use super::writes::Writes;
@@ -72,15 +73,14 @@ pub(super) struct Cx<'a> {
     unsearched: Vec<SourceId>,
     searched: HashSet<SourceId>,
     hidden: Vec<Span>,
+    lookups: Vec<Lookup>,
 }
 
-/// What checking some of the documents leaves behind beside its findings.
+/// What checking some of the documents leaves behind beside its verdicts.
 pub(super) struct Leavings {
     /// The sources to begin with, and then the template files that were read.
     sources: SourceMap,
     files: BTreeMap<String, SourceId>,
-    hidden: Vec<Span>,
-    places: Option<Vec<TemplatePlace>>,
 }
 
 /// Which state variables templates and expressions read.
@@ -104,6 +104,7 @@ impl<'a> Cx<'a> {
             unsearched: Vec::new(),
             searched: HashSet::new(),
             hidden: Vec::new(),
+            lookups: Vec::new(),
         }
     }
 
@@ -114,8 +115,7 @@ impl<'a> Cx<'a> {
 
     /// What is left when some of the documents are checked.
     pub(super) fn leave(self) -> Leavings {
-        let Self { files, hidden, places, .. } = self;
-        Leavings { sources: self.sources.clone(), files, hidden, places }
+        Leavings { sources: self.sources.clone(), files: self.files }
     }
 
     /// Takes over what others left behind who began with these sources, of which there were `first`. Gives the id here of
@@ -137,11 +137,39 @@ impl<'a> Cx<'a> {
             let added = (id.0 as usize).checked_sub(first);
             added.and_then(|added| ids.get(added)).copied().unwrap_or(id)
         };
-        self.hidden.extend(left.hidden.into_iter().map(|span| Span { source: here(span.source), ..span }));
-        if let (Some(places), Some(more)) = (&mut self.places, left.places) {
-            places.extend(more.into_iter().map(|place| place.moved(&here)));
-        }
         here
+    }
+
+    /// What was found since the last verdict, as the rules' part of one.
+    pub(super) fn verdict(&mut self) -> Verdict {
+        Verdict {
+            rules: std::mem::take(self.found),
+            schema: Diagnostics::new(),
+            places: self.places.as_mut().map(std::mem::take).unwrap_or_default(),
+            hidden: std::mem::take(&mut self.hidden),
+            lookups: std::mem::take(&mut self.lookups),
+        }
+    }
+
+    /// Takes over what a verdict holds beside findings.
+    pub(super) fn take_verdict(&mut self, verdict: &Verdict) {
+        self.hidden.extend(&verdict.hidden);
+        if let Some(places) = &mut self.places {
+            places.extend(verdict.places.iter().cloned());
+        }
+    }
+
+    /// The id of a template file that was read.
+    pub(super) fn file_id(&self, name: &str) -> Option<SourceId> {
+        self.files.get(name).copied()
+    }
+
+    /// Looks a template file up.
+    pub(super) fn look_up(&mut self, asked: Asked) -> Result<PromptFile, PromptFileError> {
+        let lookup = Lookup::of(self.library, asked);
+        let answer = lookup.answer.clone();
+        self.lookups.push(lookup);
+        answer
     }
 
     pub(super) fn push(&mut self, finding: Diagnostic) {
@@ -182,7 +210,7 @@ impl<'a> Cx<'a> {
 
     /// The template file that a document in `folder` names; what is wrong with it is reported at `span`.
     pub(super) fn document_file(&mut self, name: &str, folder: &str, span: Span) -> Option<Text<'static>> {
-        let result = self.library.files.of_document(name, folder);
+        let result = self.look_up(Asked::Document(name.to_owned(), folder.to_owned()));
         self.file(result, (name, folder), span, codes::FILE_MISSING)
     }
 
@@ -259,7 +287,8 @@ impl<'a> Cx<'a> {
         Text::File(file.name.clone(), file.text.clone(), source)
     }
 
-    fn source_of(&mut self, name: &str, path: &std::path::Path, text: &Arc<str>) -> SourceId {
+    /// The id of a template file, which is now one of the sources.
+    pub(super) fn source_of(&mut self, name: &str, path: &std::path::Path, text: &Arc<str>) -> SourceId {
         if let Some(known) = self.files.get(name) {
             return *known;
         }

@@ -8,6 +8,7 @@ pub mod cost;
 mod gate;
 mod ignore;
 mod json_schema;
+mod kept;
 mod logic;
 mod names;
 mod origin;
@@ -40,6 +41,7 @@ use crate::load::Library;
 use context::Cx;
 use gate::{schema_errors, through_gate};
 use ignore::Ignores;
+pub use kept::{Haste, Verdicts};
 pub use places::{TemplatePlace, step_references};
 use scope::Scope;
 use targets::Selection;
@@ -66,16 +68,22 @@ pub struct Options {
 ///
 /// Reads template files and nothing else: no network, no process, and nothing is rendered.
 pub fn check(library: &mut Library, targets: Targets<'_>, options: Options) -> Diagnostics {
-    checked(library, targets, options, None).0
+    checked(library, targets, options, None, None).0
 }
 
 /// The same, and every template and expression of those documents and of the files that they use, with what each sees.
+#[cfg(test)]
 pub fn check_noting_templates(
     library: &mut Library,
     targets: Targets<'_>,
     options: Options,
 ) -> (Diagnostics, Vec<TemplatePlace>) {
-    checked(library, targets, options, Some(Vec::new()))
+    checked(library, targets, options, Some(Vec::new()), None)
+}
+
+/// The same over the whole workspace, without looking again for what `known` has: for a library that was opened again.
+pub fn check_again(library: &mut Library, known: &mut Verdicts, haste: Haste) -> (Diagnostics, Vec<TemplatePlace>) {
+    checked(library, Targets::All, Options { schemas: true }, Some(Vec::new()), Some((known, haste)))
 }
 
 fn checked(
@@ -83,6 +91,7 @@ fn checked(
     targets: Targets<'_>,
     options: Options,
     places: Option<Vec<TemplatePlace>>,
+    known: Option<(&mut Verdicts, Haste)>,
 ) -> (Diagnostics, Vec<TemplatePlace>) {
     let selection = Selection::of(library, targets);
     let mut found = Diagnostics::new();
@@ -90,7 +99,7 @@ fn checked(
     let mut sources = std::mem::take(&mut library.sources);
     let mut cx = Cx::new(library, &mut sources, &mut found);
     cx.places = places;
-    let mut said = pass::over(&mut cx, &selection.subjects(library), options);
+    let mut said = pass::over(&mut cx, &selection.subjects(library), options, known);
     if options.schemas {
         for unusable in library.unusable.iter().filter(|doc| selection.has(doc.source)) {
             if let Some(node) = &unusable.node {

@@ -1,6 +1,7 @@
 //! Where templates and expressions stand, with what each sees there: for tools that help while one is written.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::context::Cx;
 use super::scope::Scope;
@@ -13,7 +14,7 @@ use crate::template::walk::{Walk, walk, walk_expr};
 use crate::verb::{Reference, find};
 
 /// Where a template's bytes lie.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 enum Anchor {
     Value(Node),
     Key(Span),
@@ -31,12 +32,12 @@ impl Anchor {
 }
 
 /// A template or an expression where it stands. A file that several documents use has one place for each use.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct TemplatePlace {
     text: Anchor,
     scope: Scope,
     /// What it uses; none when it cannot be read.
-    pub walk: Option<Walk>,
+    pub walk: Option<Arc<Walk>>,
     /// The document that it belongs to; none for a file that no document uses.
     pub document: SourceId,
 }
@@ -46,7 +47,7 @@ impl TemplatePlace {
     pub(super) fn note(cx: &mut Cx<'_>, text: &Text<'_>, scope: &Scope, is_expression: bool) {
         let Some(places) = &mut cx.places else { return };
         let source = text.as_str();
-        let walk = if is_expression { walk_expr(source) } else { walk(source) }.ok();
+        let walk = if is_expression { walk_expr(source) } else { walk(source) }.ok().map(Arc::new);
         let (text, scope) = (Anchor::of(text), scope.clone());
         places.push(Self { text, scope, walk, document: SourceId::NONE });
     }

@@ -1,6 +1,7 @@
 //! One template, and the templates that it includes: syntax, names, filters, tests, functions, files.
 
 use super::context::Cx;
+use super::kept::Asked;
 use super::logic;
 use super::places::TemplatePlace;
 use super::scope::{Maybe, Scope};
@@ -265,7 +266,10 @@ impl Templates<'_, '_> {
             self.cx.state_reads.all = true;
             return;
         };
-        let found = include.names.iter().map(|name| self.cx.library.files.of_template(name, text.file_name()));
+        let found = include
+            .names
+            .iter()
+            .map(|name| self.cx.look_up(Asked::Template(name.clone(), text.file_name().to_owned())));
         let found: Vec<_> = found.collect();
         let best = found.iter().position(|result| !matches!(result, Err(PromptFileError::Missing(_))));
         let Some(result) = best.and_then(|best| found.into_iter().nth(best)) else {

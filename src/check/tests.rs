@@ -1,5 +1,7 @@
 //! Checks as data: rows of text with what must be said about them.
 
+mod again;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -301,41 +303,4 @@ fn broken_documents_are_findings_and_nothing_worse() {
         Ok(())
     });
     result.unwrap();
-}
-
-#[test]
-fn the_number_of_threads_changes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
-    let rows: Vec<Row> = serde_json::from_str(&cases("config_cases.json")).unwrap();
-    write_file(&root.join("loopwright.yaml"), WORKSPACE.as_bytes());
-    // A secret and a mistake that several documents find, which then different threads check.
-    write_file(
-        &root.join("prompts/shared.md.j2"),
-        format!("{{{{ nobody }}}} sk-ant-api03-{}\n", "Zk3Vq81xPm42LtRb7cWn").as_bytes(),
-    );
-    for n in 0..20 {
-        let text =
-            format!("name: shared_{n}\ndescription: x\nprompt: {{ instruction: {{ file: prompts/shared.md.j2 }} }}\n");
-        write_file(&root.join(format!("loops/shared/{n}.yaml")), text.as_bytes());
-    }
-    for row in rows.iter().filter(|row| row.format != "jinja") {
-        let Some(text) = &row.text else { continue };
-        write_file(&root.join(format!("loops/{}.{}", row.id, row.format)), text.as_bytes());
-    }
-    let check = |threads: usize| {
-        crate::parallel::with_threads(threads, || {
-            let (mut library, _) = Library::open(root);
-            let (found, places) = check_noting_templates(&mut library, Targets::All, Options { schemas: true });
-            let places: Vec<_> = places.iter().map(|place| (place.whole(), place.document)).collect();
-            (crate::diag::render::full(found.as_slice(), &library.sources, crate::diag::render::Color::Plain), places)
-        })
-    };
-    let alone = check(1);
-    assert!(alone.0.matches("`nobody` is not defined").count() == 1 && !alone.0.contains("Zk3Vq81"), "{}", alone.0);
-    for threads in [2, 3, 16] {
-        let together = check(threads);
-        assert_eq!(together.0, alone.0, "{threads} threads");
-        assert_eq!(together.1, alone.1, "{threads} threads");
-    }
 }

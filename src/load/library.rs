@@ -14,8 +14,7 @@ use super::extends::{Layer, Presets};
 use super::memory::Memory;
 use super::overlay::Overlay;
 use super::prompt_files::PromptFiles;
-use super::read::{Place, ReadDoc, Reading, shipped_place};
-use super::shipped::SHIPPED;
+use super::read::{Place, ReadDoc, Reading};
 use crate::diag::{Diagnostic, Diagnostics, Severity, SourceId, SourceMap, Span, codes};
 use crate::document::{ForgeDoc, Kind, LoopDoc, PresetDoc, ToolDoc, WorkspaceDoc};
 use crate::parallel;
@@ -23,7 +22,7 @@ use crate::skill::SkillSet;
 use crate::syntax::{Node, Spanned, Style, Value, decode_partial};
 
 /// Fewer files than this are not worth a thread.
-const LEAST: usize = 8;
+pub(super) const LEAST: usize = 8;
 
 /// A document with where it came from.
 #[derive(Debug, Clone)]
@@ -90,7 +89,7 @@ pub struct Library {
     /// Template files.
     pub files: PromptFiles,
     /// The workspace's folder, where it really is.
-    real_root: PathBuf,
+    pub(super) real_root: PathBuf,
     pub(super) shown_root: PathBuf,
     pub(super) overlay: Overlay,
     pub(super) docs: Vec<ReadDoc>,
@@ -304,60 +303,6 @@ impl Library {
         }
     }
 
-    /// Reads files, each with its path as people see it. Gives the source of each, also of those that were read already.
-    fn read(&mut self, files: Vec<(PathBuf, PathBuf)>) -> Vec<SourceId> {
-        let mut next = self.sources.next().0;
-        let mut unread = Vec::new();
-        let sources = files.into_iter().map(|(file, shown)| {
-            let real = real(&file);
-            if let Some(known) = self.known.get(&real) {
-                return *known;
-            }
-            let folder = real.parent().and_then(|folder| folder.strip_prefix(&self.real_root).ok()).map(slashed);
-            let place = Place { file, shown, folder: folder.unwrap_or_default(), expected: None };
-            let source = SourceId(next);
-            next = next.saturating_add(1);
-            unread.push((place, self.overlay.get(&real), source));
-            self.known.insert(real, source);
-            source
-        });
-        let sources = sources.collect();
-        let memory = &self.memory;
-        let work = |(place, draft, source): &(Place, Option<&Arc<str>>, SourceId)| {
-            let known = |bytes: &[u8]| memory.reading(place, *source, bytes);
-            match draft.map(|text| text.as_bytes()) {
-                Some(bytes) => known(bytes).unwrap_or_else(|| Arc::new(Reading::of_bytes(place, *source, bytes))),
-                None => Reading::of_file(place, *source, known),
-            }
-        };
-        let readings = parallel::map(&unread, LEAST, |_| 1, work);
-        readings.iter().for_each(|reading| self.keep_reading(reading));
-        sources
-    }
-
-    fn keep_reading(&mut self, reading: &Arc<Reading>) {
-        self.sources.add(&reading.doc.path, Arc::clone(&reading.text));
-        self.findings.extend(reading.findings.iter().cloned());
-        self.docs.push(reading.doc.clone());
-        self.memory.keep(reading);
-    }
-
-    fn read_shipped(&mut self) {
-        for (path, text) in SHIPPED {
-            let is_document = path.starts_with("loops/") && !path.ends_with(".j2");
-            if !is_document {
-                continue;
-            }
-            let (place, source) = (shipped_place(path), self.sources.next());
-            let known = self.memory.reading(&place, source, text.as_bytes());
-            self.keep_reading(&known.unwrap_or_else(|| {
-                let mut reading = Reading::of_bytes(&place, source, text.as_bytes());
-                reading.doc.shipped = true;
-                Arc::new(reading)
-            }));
-        }
-    }
-
     /// Reads presets that are extended by path and lie outside the folders of documents.
     fn read_extended(&mut self, first: usize) {
         let mut next = first;
@@ -488,7 +433,7 @@ pub(super) fn is_path(name: &str) -> bool {
     [".yaml", ".yml", ".toml"].iter().any(|end| name.ends_with(end))
 }
 
-fn slashed(path: &Path) -> String {
+pub(super) fn slashed(path: &Path) -> String {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
         _ => None,
@@ -497,7 +442,7 @@ fn slashed(path: &Path) -> String {
 }
 
 /// Where a path really leads, as far as that can be told.
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| absolute(path))
 }
 

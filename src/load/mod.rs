@@ -5,6 +5,7 @@ mod again;
 mod discover;
 mod exclude;
 mod extends;
+mod gather;
 mod library;
 mod mechanism_files;
 mod memory;

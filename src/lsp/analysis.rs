@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::buffers::Buffers;
 use super::index::Index;
 use super::uri;
-use crate::check::{Options, Targets, TemplatePlace, check_noting_templates, check_template_noting};
+use crate::check::{Haste, TemplatePlace, Verdicts, check_again, check_template_noting};
 use crate::diag::{Diagnostics, SourceId, Span};
 use crate::load::{Library, Overlay, find_workspace, says_document_text};
 use crate::syntax::Format;
@@ -21,6 +21,8 @@ pub(super) struct Analysis {
     pub(super) index: Index,
     /// The real path of each source; none for what is part of the program.
     paths: Vec<Option<PathBuf>>,
+    /// What was found in each document, for the next time.
+    verdicts: Verdicts,
 }
 
 /// Whether a file is a template.
@@ -40,10 +42,16 @@ pub(super) fn root_of(path: &Path, folders: &[PathBuf]) -> PathBuf {
 }
 
 impl Analysis {
-    /// Reads and checks the workspace at `root`. What has not changed since `earlier` is not parsed again.
-    pub(super) fn new(root: &Path, buffers: &Buffers, earlier: Option<&Self>) -> Self {
+    /// Reads and checks the workspace at `root`. What has not changed since `earlier` is neither parsed nor checked again;
+    /// in haste only documents are checked that were themselves edited, or whose templates were.
+    pub(super) fn new(root: &Path, buffers: &Buffers, earlier: Option<&Self>, haste: Haste) -> Self {
         let texts = buffers.iter().map(|buffer| (buffer.path.clone(), Arc::clone(&buffer.text)));
-        Self::with_texts(root, texts.collect(), earlier)
+        Self::with_texts(root, texts.collect(), earlier, haste)
+    }
+
+    /// Whether every document was checked as it stands among the others now.
+    pub(super) fn is_thorough(&self) -> bool {
+        self.verdicts.are_current()
     }
 
     /// The same with one of the buffers' texts replaced.
@@ -51,10 +59,10 @@ impl Analysis {
         let mut texts: HashMap<_, _> =
             buffers.iter().map(|buffer| (buffer.path.clone(), Arc::clone(&buffer.text))).collect();
         texts.insert(path.to_owned(), draft.into());
-        Self::with_texts(root, texts, Some(self))
+        Self::with_texts(root, texts, Some(self), Haste::OwnFilesOnly)
     }
 
-    fn with_texts(root: &Path, texts: HashMap<PathBuf, Arc<str>>, earlier: Option<&Self>) -> Self {
+    fn with_texts(root: &Path, texts: HashMap<PathBuf, Arc<str>>, earlier: Option<&Self>, haste: Haste) -> Self {
         let bare = |text: &Arc<str>| text.strip_prefix('\u{feff}').map_or_else(|| Arc::clone(text), Arc::from);
         let overlay: Overlay = texts.iter().map(|(path, text)| (path.clone(), bare(text))).collect();
         let mut library = match earlier {
@@ -87,7 +95,8 @@ impl Analysis {
                 library.add_text(path, text.as_bytes());
             }
         }
-        let (mut findings, mut places) = check_noting_templates(&mut library, Targets::All, Options { schemas: true });
+        let mut verdicts = earlier.map(|earlier| earlier.verdicts.clone()).unwrap_or_default();
+        let (mut findings, mut places) = check_again(&mut library, &mut verdicts, haste);
         for (path, _) in below.iter().filter(|(path, _)| is_template(path)) {
             let is_seen = places.iter().any(|place| uri::real(library.sources.path(place.whole().source)) == **path);
             if !is_seen && path.is_file() {
@@ -103,7 +112,7 @@ impl Analysis {
         });
         let paths = paths.collect();
         let index = Index::new(&library, &places);
-        Self { library, findings, places, index, paths }
+        Self { library, findings, places, index, paths, verdicts }
     }
 
     /// The real path of a source; none for what is part of the program.

@@ -20,6 +20,7 @@ use super::protocol::{
 use super::request::{REQUESTS, View, diagnostics};
 use super::transport::{ErrorCode, Failure, Incoming, Message, write};
 use super::{End, uri};
+use crate::check::Haste;
 use crate::load::WORKSPACE_FILES;
 use crate::syntax::Format;
 
@@ -45,7 +46,9 @@ pub(super) struct Server<'o> {
     buffers: Buffers,
     /// By the workspace's folder.
     analyses: BTreeMap<PathBuf, Analysis>,
-    /// Workspaces to read again, and since when.
+    /// Workspaces of which something changed since they were read.
+    unread: BTreeSet<PathBuf>,
+    /// Workspaces of which not every document was checked since something changed, and since when.
     stale: BTreeSet<PathBuf>,
     stale_since: Option<Instant>,
     /// What the client was told, by address.
@@ -62,6 +65,7 @@ impl<'o> Server<'o> {
             folders: Vec::new(),
             buffers: Buffers::default(),
             analyses: BTreeMap::new(),
+            unread: BTreeSet::new(),
             stale: BTreeSet::new(),
             stale_since: None,
             published: BTreeMap::new(),
@@ -80,7 +84,7 @@ impl<'o> Server<'o> {
                 },
             };
             let Some(next) = next else {
-                self.refresh()?;
+                self.refresh(Haste::None)?;
                 continue;
             };
             waiting.extend(incoming.try_iter());
@@ -94,7 +98,7 @@ impl<'o> Server<'o> {
                 }
             }
             if self.stale_since.is_some_and(|since| since.elapsed() > PATIENCE) {
-                self.refresh()?;
+                self.refresh(Haste::None)?;
             }
         }
     }
@@ -156,7 +160,7 @@ impl<'o> Server<'o> {
         let Some((_, answer)) = REQUESTS.iter().find(|(known, _)| *known == method) else {
             return Ok(Err(Failure::new(ErrorCode::MethodNotFound, format!("`{method}` is not known here"))));
         };
-        self.refresh()?;
+        self.refresh(Haste::OwnFilesOnly)?;
         let view =
             View { buffers: &self.buffers, folders: &self.folders, analyses: &self.analyses, encoding: self.encoding };
         // A mistake in one answer must not end the session, whose buffers are not saved.
@@ -273,6 +277,7 @@ impl<'o> Server<'o> {
     }
 
     fn mark_stale(&mut self, root: PathBuf) {
+        self.unread.insert(root.clone());
         self.stale.insert(root);
         self.stale_since.get_or_insert_with(Instant::now);
     }
@@ -285,23 +290,32 @@ impl<'o> Server<'o> {
         }
     }
 
-    /// Reads what changed and tells the client what is wrong now.
-    fn refresh(&mut self) -> io::Result<()> {
-        if self.stale.is_empty() {
+    /// Reads what changed and tells the client what is wrong now. A request is in haste: it waits for the documents that
+    /// were edited, and what that means for others is looked at when the keyboard rests.
+    fn refresh(&mut self, haste: Haste) -> io::Result<()> {
+        let unread = std::mem::take(&mut self.unread);
+        let unfinished = if haste == Haste::None { std::mem::take(&mut self.stale) } else { unread.clone() };
+        let roots: BTreeSet<PathBuf> = unfinished.into_iter().chain(unread).collect();
+        if roots.is_empty() {
             return Ok(());
         }
-        self.stale_since = None;
-        for root in std::mem::take(&mut self.stale) {
+        for root in roots {
             let is_open = self.buffers.iter().any(|buffer| root_of(&buffer.path, &self.folders) == root);
             if !is_open && !self.folders.contains(&root) {
                 self.analyses.remove(&root);
+                self.stale.remove(&root);
                 continue;
             }
-            let made = catch_unwind(AssertUnwindSafe(|| Analysis::new(&root, &self.buffers, self.analyses.get(&root))));
+            let made =
+                catch_unwind(AssertUnwindSafe(|| Analysis::new(&root, &self.buffers, self.analyses.get(&root), haste)));
             if let Ok(analysis) = made {
+                if analysis.is_thorough() {
+                    self.stale.remove(&root);
+                }
                 self.analyses.insert(root, analysis);
             }
         }
+        self.stale_since = self.stale_since.filter(|_| !self.stale.is_empty());
         self.publish()
     }
 

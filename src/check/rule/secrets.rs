@@ -14,7 +14,7 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     in_source(cx, subject.source());
 }
 
-/// The template files that were read, also by other templates.
+/// Reports the secrets of the template files that were read since this was called last.
 pub(in crate::check) fn in_templates(cx: &mut Cx<'_>) {
     for source in cx.new_templates() {
         in_source(cx, source);
