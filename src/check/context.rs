@@ -133,11 +133,10 @@ impl<'a> Cx<'a> {
                 own
             })
             .collect();
-        let here = move |id: SourceId| {
+        move |id: SourceId| {
             let added = (id.0 as usize).checked_sub(first);
             added.and_then(|added| ids.get(added)).copied().unwrap_or(id)
-        };
-        here
+        }
     }
 
     /// What was found since the last verdict, as the rules' part of one.

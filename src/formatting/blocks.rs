@@ -86,7 +86,7 @@ fn odd(text: &str, start: usize, number: usize) -> Option<(Block, String, usize,
         end -= lines.pop().map_or(0, str::len);
     }
     let bare = |line: &&str| line.trim_end_matches(['\n', '\r']).ends_with([' ', '\t']);
-    if digit.is_none() && chomping != "+" && !lines.iter().any(|line| bare(&line)) {
+    if digit.is_none() && chomping != "+" && !lines.iter().any(bare) {
         return None;
     }
     let first = lines.iter().find(|line| !line.trim().is_empty()).map(|line| indentation(line));
