@@ -67,21 +67,40 @@ impl Access {
         Ok(Self { protected, ..self.clone() })
     }
 
+    /// What is wrong with a pattern, if anything.
+    #[must_use]
+    pub fn pattern_problem(pattern: &str) -> Option<String> {
+        let bare = plain(pattern).trim_matches('/');
+        if bare.is_empty() {
+            return Some("it names nothing".to_owned());
+        }
+        if Path::new(bare).components().any(|part| part == Component::ParentDir) {
+            return Some("what lies outside the workspace is never written by it".to_owned());
+        }
+        OverrideBuilder::new("/").add(plain(pattern)).err().map(|error| error.to_string())
+    }
+
     /// Whether anything is protected.
     #[must_use]
     pub fn protects(&self) -> bool {
         !self.protected.is_empty()
     }
 
-    /// From now on the protected files must stay as they are. Reads them; a second time it does nothing.
-    pub fn enforce(&self) {
+    /// From now on the protected files must stay as they are. Reads them; a second time it does nothing. Gives the patterns
+    /// of those lists of patterns that no file fits.
+    pub fn enforce(&self) -> Vec<String> {
+        let mut idle = Vec::new();
         for protected in &*self.protected {
             let known = protected.lock().is_some();
             if !known {
                 let now = protected.read(self.root(), true);
+                if now.is_empty() {
+                    idle.extend(protected.patterns.iter().cloned());
+                }
                 protected.lock().get_or_insert(now);
             }
         }
+        idle
     }
 
     /// Puts back what was changed or is gone, and puts aside what is new. `name` names the folder for what was in the way.
@@ -102,7 +121,11 @@ impl Access {
             }
             for (path, original) in kept.iter().filter(|(path, original)| !same(now.get(*path), original)) {
                 found.push(shown(path));
-                if let Err(problem) = self.restore(path, original, name) {
+                let restored = match (now.get(path), original) {
+                    (Some(now), was) if now.has_content_of(was) => was.set_mode(&self.root().join(path)),
+                    (_, original) => self.restore(path, original, name),
+                };
+                if let Err(problem) = restored {
                     failed.push(format!("{}: {problem}", shown(path)));
                 }
             }
@@ -162,9 +185,9 @@ impl Access {
         match original {
             Original::Link(target) => std::os::unix::fs::symlink(target, &full).map_err(words),
             Original::File { content: None, .. } => Err("it is too large to have been kept".to_owned()),
-            Original::File { content: Some(content), mode, .. } => {
+            Original::File { content: Some(content), .. } => {
                 fs::write(&full, content).map_err(words)?;
-                mode.clone().map_or(Ok(()), |mode| fs::set_permissions(&full, mode)).map_err(words)
+                original.set_mode(&full)
             }
         }
     }
@@ -228,6 +251,24 @@ impl Protected {
 }
 
 impl Original {
+    /// Whether both are files, and the same is in them.
+    fn has_content_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File { hash, .. }, Self::File { hash: other, .. }) => hash == other,
+            _ => false,
+        }
+    }
+
+    /// Gives a file the mode that it had.
+    fn set_mode(&self, path: &Path) -> Result<(), String> {
+        match self {
+            Self::File { mode: Some(mode), .. } => {
+                fs::set_permissions(path, mode.clone()).map_err(|error| error.to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What a file is now; none when it cannot be read, or is none.
     fn read(path: &Path, room: &mut usize) -> Option<Self> {
         let meta = path.symlink_metadata().ok()?;
@@ -256,10 +297,12 @@ impl Original {
     }
 }
 
-/// Whether a file is what it was. Its mode is not compared: a check that needs it says so by failing.
+/// Whether a file is what it was. Its mode counts: what runs the checks may skip a file that may not be run or read.
 fn same(now: Option<&Original>, was: &Original) -> bool {
     match (now, was) {
-        (Some(Original::File { hash: now, .. }), Original::File { hash: was, .. }) => now == was,
+        (Some(Original::File { mode: now_mode, .. }), Original::File { mode, .. }) => {
+            mode == now_mode && now.is_some_and(|now| now.has_content_of(was))
+        }
         (Some(Original::Link(now)), Original::Link(was)) => now == was,
         _ => false,
     }

@@ -4,6 +4,7 @@ use crate::check::context::{Cx, Subject};
 use crate::check::steps::judging_programs;
 use crate::diag::{Diagnostic, codes};
 use crate::document::{Judge, Verification};
+use crate::policy::Access;
 use crate::syntax::Node;
 use crate::verb::find;
 
@@ -26,6 +27,7 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
         names_somebody(cx, gate, node.get("judge").filter(is_own), checks.filter(is_own));
         bounds(cx, gate, node.get("max_failures").filter(is_own));
         tokens(cx, gate, node.get("hard_tokens").filter(is_own));
+        patterns(cx, node.get("protect").filter(is_own));
     }
 }
 
@@ -42,6 +44,18 @@ fn names_somebody(cx: &mut Cx<'_>, gate: &Verification, judge: Option<&Node>, ch
         let message = "with `judge: model` the checks never run";
         let help = "write `judge: both`, or remove one of the two";
         cx.push(Diagnostic::error(codes::JUDGE_CONFLICT, place.span, message).help(help));
+    }
+}
+
+/// Patterns that protect nothing.
+fn patterns(cx: &mut Cx<'_>, protect: Option<&Node>) {
+    for node in protect.map_or(&[][..], Node::items) {
+        let Some(pattern) = node.as_str() else { continue };
+        if let Some(problem) = Access::pattern_problem(pattern) {
+            let message = format!("`{pattern}` protects nothing: {problem}");
+            let help = "write a pattern as in `.gitignore`, from the workspace's folder, such as `tests/`";
+            cx.push(Diagnostic::error(codes::JUDGE_CONFLICT, node.span, message).help(help));
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::Ask;
 use super::verify::Claim;
+use crate::document::{Decision, Effect};
 use crate::engine::act::{outcome_text, shorten};
 use crate::engine::core::LoopCore;
 use crate::event::{CallPurpose, CheckState, Event, OutputFile, VerificationState};
@@ -156,7 +157,7 @@ impl LoopCore {
     }
 
     /// The files that the loop brought: those that were known and are still there, and new ones. What lies outside the
-    /// workspace's roots, or does not exist, is none.
+    /// workspace's roots, does not exist, or is not for the model to read, is none.
     async fn pin(&self, named: Vec<String>, known: &[OutputFile]) -> Vec<OutputFile> {
         let paths: Vec<String> = known.iter().map(|file| file.path.clone()).chain(named).collect();
         if paths.is_empty() {
@@ -182,8 +183,15 @@ impl LoopCore {
 }
 
 /// A file inside the roots, with its beginning.
+///
+/// The judge has read what the loop read, so it may have been talked into naming a file: what the policy does not let the
+/// model read does not get into its prompt this way either.
 fn look_at_file(access: &Access, path: &str) -> Option<OutputFile> {
     let inside = access.resolve(path.trim()).ok()?;
+    let (decision, _) = access.decide("read_file", &json!({ "path": inside.shown() }), Effect::Pure);
+    if decision != Decision::Allow {
+        return None;
+    }
     let bytes = access.open(&inside).ok()?.metadata().ok()?.len();
     let contents = access.read(&inside, EXCERPT).ok()?;
     let text = match std::str::from_utf8(&contents.bytes) {

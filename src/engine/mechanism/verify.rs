@@ -340,7 +340,12 @@ impl LoopCore {
         if self.access.protects() {
             let access = self.access.clone();
             // A thread that is gone has read nothing: then the first verification reads it.
-            let _ = tokio::task::spawn_blocking(move || access.enforce()).await;
+            let idle = tokio::task::spawn_blocking(move || access.enforce()).await.unwrap_or_default();
+            if !idle.is_empty() {
+                let patterns = idle.join(", ");
+                let message = format!("mechanisms.verification.protect fits no file now: {patterns}");
+                self.events.emit(Event::Warning { message });
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Files that judge a loop.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use super::super::Access;
@@ -51,6 +51,32 @@ fn no_way_of_naming_a_protected_file_lets_it_be_written() {
     write(&access, "src/lib.rs").unwrap();
     write(&access, "src/tests.rs").unwrap();
     assert_eq!(text(dir.path(), "tests/a.rs"), "a");
+}
+
+#[test]
+fn a_mode_that_was_taken_away_is_given_back() {
+    let (dir, access) = workspace(&["*.sh"]);
+    let path = dir.path().join("checks/run.sh");
+    let mode = |bits: u32| fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
+    mode(0o755);
+    assert!(access.enforce().is_empty());
+    mode(0o644);
+    assert_eq!(access.changed(), ["checks/run.sh"]);
+    assert_eq!(access.put_back("run").unwrap(), ["checks/run.sh"]);
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+    assert!(!dir.path().join(".loopwright").exists(), "nothing was in the way");
+}
+
+#[test]
+fn patterns_that_protect_nothing_are_told() {
+    let (_dir, access) = workspace(&["test/"]);
+    assert_eq!(access.enforce(), ["test/"]);
+    for pattern in ["", "/", "../up", "a/../../b", "[a"] {
+        assert!(Access::pattern_problem(pattern).is_some(), "{pattern}");
+    }
+    for pattern in ["tests/", "*.sh", "!src/", "/a/**/b?.[ch]"] {
+        assert_eq!(Access::pattern_problem(pattern), None, "{pattern}");
+    }
 }
 
 #[test]
