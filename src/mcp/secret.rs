@@ -8,6 +8,7 @@ use crate::document::{McpSecret, McpServerDoc, McpValue};
 ///
 /// # Errors
 /// The secret is not there; says where it was looked for and never what it is.
+#[cfg(feature = "mcp")]
 pub(super) fn read(value: &McpValue, root: &Path) -> Result<String, String> {
     match value {
         McpValue::Text(text) => Ok(text.clone()),

@@ -34,6 +34,7 @@ pub(super) trait Session: Send + Sync {
 }
 
 /// How long a call may take.
+#[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "the client makes and reads them"))]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
     /// Without a sign of progress.
@@ -43,6 +44,7 @@ pub(super) struct Patience {
 }
 
 /// Why a call has no result.
+#[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "the client makes and reads them"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CallError {
     /// The server answered that it cannot.

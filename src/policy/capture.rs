@@ -48,6 +48,7 @@ impl Capture {
     }
 
     /// What has come until now.
+    #[cfg(feature = "mcp")]
     pub(super) fn so_far(&self) -> Captured {
         self.clone().finish()
     }

@@ -9,6 +9,7 @@ mod files;
 mod network;
 mod process;
 mod protect;
+#[cfg(feature = "mcp")]
 mod service;
 mod walk;
 
@@ -23,6 +24,7 @@ pub use error::AccessError;
 pub use files::Inside;
 pub use network::{HttpRequest, HttpResponse, Reach};
 pub use process::{Finished, Program};
+#[cfg(feature = "mcp")]
 pub use service::Service;
 
 use crate::document::PolicyRule;

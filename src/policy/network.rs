@@ -251,6 +251,7 @@ impl Access {
     ///
     /// # Errors
     /// An address that may not be reached, or none at all.
+    #[cfg(feature = "mcp")]
     pub fn client_to(&self, url: &str) -> Result<Client, AccessError> {
         self.client_for(&parse(url)?, Reach::AsWritten, false)
     }
