@@ -5,6 +5,7 @@
 mod architecture;
 mod cli;
 mod docs;
+mod embedding;
 mod gate;
 mod log_analyze;
 mod lsp;
@@ -15,6 +16,7 @@ mod real_server;
 mod reload;
 mod runs;
 mod shipped;
+mod skills;
 mod tune;
 mod verbs;
 

@@ -122,6 +122,32 @@ fn only(news: &[Reloaded]) -> &Reloaded {
 }
 
 #[test]
+fn a_saved_skill_is_in_the_next_prompt_and_one_that_breaks_is_put_away() {
+    let skill = |words: &str| format!("---\nname: style\ndescription: House style.\n---\n{words}\n");
+    let files = [("loops/work.yaml", &*format!("{LOOP}hooks: {{ init: [{{ load_skill: style }}] }}\n"))];
+    let first = skill("Write short sentences.");
+    let story = Story::new(&[files[0], ("skills/style/SKILL.md", &first)], move |number, folder, engine| {
+        let text = match number {
+            0 => skill("Write shorter sentences."),
+            1 => "no front matter".to_owned(),
+            _ => return note("a"),
+        };
+        folder.write("skills/style/SKILL.md", text);
+        engine.reload();
+        note("a")
+    });
+    story.run(HotReload::Manual);
+    let requests = story.requests();
+    assert!(requests[0].contains("Write short sentences.") && requests[1].contains("Write shorter sentences."));
+    assert!(!requests[1].contains("Write short sentences."), "the text before is gone");
+    let told = story.reloads();
+    assert_eq!(told[0].0, ReloadStatus::Applied);
+    // The step that loads it names a skill that is none any more, so the loop keeps what it has.
+    assert_eq!(told[1].0, ReloadStatus::Refused, "{told:?}");
+    assert!(told[1].3.contains("style") && requests[2].contains("Write shorter sentences."), "{told:?}");
+}
+
+#[test]
 fn a_saved_template_is_in_the_next_prompt_and_not_in_the_one_before() {
     let story = Story::new(&[], |number, folder, engine| {
         if number == 0 {

@@ -54,6 +54,7 @@ impl Ran {
             ("loops/sub.yaml", SUB),
             ("loops/twice.yaml", TWICE),
             ("data/a.txt", "alpha\nbeta\n"),
+            ("skills/style/SKILL.md", "---\nname: style\ndescription: House style.\n---\nWrite short.\n"),
         ]);
         folder.run(&["check"]).exits(0);
         let done = folder.run(&["run", "t", "--input", "the-input", "--events", "run.ndjson"]);
@@ -151,6 +152,9 @@ const CASES: &[Case] = &[
         "- loop: { use: sub, input: \"in {{ state.n }}\", set: { word: w } }\n  id: s\n- status: \"{{ steps.s.answer }} {{ steps.s.reason }}\"",
         |r| r.status() == "sub in 1 w done" && r.event("focus_on")["loop"] == "sub",
     ),
+    ("load_skill", "- load_skill: style\n  id: s\n- status: \"{{ steps.s[0].name }} {{ steps.s[0].lines }}\"", |r| {
+        r.status() == "style 1" && r.sent(0).contains("Write short.") && r.event("skill")["change"] == "loaded"
+    }),
     ("check_spin", "- check_spin: {}\n  id: c\n- status: \"{{ steps.c.is_spinning }}\"", |r| r.status() == "false"),
     ("next_actions", "- next_actions: [go]", |r| !r.sent(0).contains("Goes on.") && r.sent(0).contains("Ends it.")),
     ("forbid_actions", "- forbid_actions: [stay]", |r| {

@@ -19,13 +19,12 @@ pub(super) fn shape_of(name: &str) -> Shape {
     let text = Shape::Scalar("a string");
     let number = Shape::Scalar("a number");
     match name {
-        "now" | "os" | "nonce" | "error" => text,
+        "now" | "os" | "nonce" | "error" | "here" => text,
         "reason" => Shape::Words(ExitReason::ALL.map(|reason| reason.name().to_owned()).into()),
         "index" => Shape::Scalar("an integer"),
         "last_iteration" => Shape::Scalar("a boolean"),
         "feedback" => Shape::List(Arc::new(text)),
-        "timeline" | "history" | "todo" | "tools" | "actions" => Shape::List(Arc::new(elements_of(name))),
-        "skills" => Shape::list(),
+        "timeline" | "history" | "todo" | "tools" | "skills" | "actions" => Shape::List(Arc::new(elements_of(name))),
         "perception" => Shape::of_value(&seen(crate::event::PerceptionState::default())),
         // What a `reflect` step hands over may be anything.
         "reflection" => Shape::of_value(&seen(crate::event::ReflectionState::default())),
@@ -72,6 +71,16 @@ pub(super) fn elements_of(name: &str) -> Shape {
             let status = ["open", "current", "done"].map(str::to_owned);
             Shape::map([("id", text.clone()), ("text", text), ("status", Shape::Words(status.into()))])
         }
+        "skills" => Shape::map([
+            ("name", text.clone()),
+            ("description", text.clone()),
+            ("loaded", Shape::Scalar("a boolean")),
+            ("text", text.clone()),
+            ("first_line", Shape::Scalar("a number")),
+            ("last_line", Shape::Scalar("a number")),
+            ("lines", Shape::Scalar("a number")),
+            ("files", Shape::List(Arc::new(text))),
+        ]),
         "tools" => Shape::map([("name", text.clone()), ("description", text)]),
         "actions" => {
             Shape::map([("name", text.clone()), ("description", text), ("params", Shape::Any), ("tags", Shape::Any)])

@@ -43,6 +43,14 @@ fn of_verb(library: &Library, verb: &Entry) -> Shape {
             ("url", TEXT),
             ("truncated", FLAG),
         ]),
+        "load_skill" => list(Shape::map([
+            ("name", TEXT),
+            ("text", TEXT),
+            ("first_line", NUMBER),
+            ("last_line", NUMBER),
+            ("lines", NUMBER),
+            ("files", list(TEXT)),
+        ])),
         "list" => Shape::map([("paths", list(TEXT)), ("truncated", FLAG)]),
         "grep" => {
             let found = Shape::map([("path", TEXT), ("line", NUMBER), ("text", TEXT)]);

@@ -88,6 +88,7 @@ impl Scope {
     pub(super) fn of_tool(document: &ToolDoc, workspace: &WorkspaceDoc) -> Self {
         let mut scope = Self::base(workspace);
         scope.set("params", params(document.params.as_ref()));
+        scope.set("here", shape_of("here"));
         scope.optional_params(document.params.as_ref());
         scope
     }

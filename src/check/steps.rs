@@ -139,6 +139,7 @@ pub(super) fn code_of(reference: &crate::verb::Reference) -> crate::diag::Code {
         Reference::Tool(_) => codes::UNKNOWN_TOOL,
         Reference::Forge(_) => codes::UNKNOWN_FORGE,
         Reference::Loop(_) => codes::UNKNOWN_LOOP,
+        Reference::Skill(_) => codes::UNKNOWN_SKILL,
         Reference::State(_) => codes::UNKNOWN_STATE,
     }
 }

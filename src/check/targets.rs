@@ -78,6 +78,13 @@ struct Closure<'a> {
 }
 
 impl Closure<'_> {
+    /// The file of a skill; what it does when it is called is a tool.
+    fn skill(&mut self, name: &str) {
+        if let Some(entry) = self.library.skills.get(name) {
+            self.sources.insert(entry.source);
+        }
+    }
+
     fn document(&mut self, kind: Kind, name: &str) {
         let library = self.library;
         let broken = library.unusable.iter().filter(|doc| doc.kind == kind && doc.name.as_deref() == Some(name));
@@ -111,6 +118,9 @@ impl Closure<'_> {
             {
                 self.document(Kind::Tool, tool);
             }
+            for skill in loaded.doc.offered_skills(&self.library.skills.names()) {
+                self.skill(&skill);
+            }
             for inner in loaded.doc.actions.values().filter_map(|action| action.from_loop.as_ref()) {
                 self.document(Kind::Loop, inner);
             }
@@ -128,6 +138,7 @@ impl Closure<'_> {
                     Reference::Tool(name) => self.document(Kind::Tool, &name),
                     Reference::Forge(name) => self.document(Kind::Forge, &name),
                     Reference::Loop(name) => self.document(Kind::Loop, &name),
+                    Reference::Skill(name) => self.skill(&name),
                     Reference::Action(_) | Reference::State(_) => {}
                 }
             }

@@ -72,11 +72,11 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// Whether a path names one of the engine's own figures, none of which is negative.
+/// Whether a path names one of the engine's own figures, none of which is negative, or a folder, which begins with `/`.
 fn is_count(path: &[Part]) -> bool {
     let name = |at: usize| path.get(at).and_then(|part| part.name.as_deref()).unwrap_or_default();
     match name(0) {
-        "index" | "last_iteration" => true,
+        "index" | "last_iteration" | "here" => true,
         FOR_LOOP | "loop" => !matches!(name(1), "previtem" | "nextitem"),
         "run" => !matches!(name(1), "id" | "loop"),
         _ => false,

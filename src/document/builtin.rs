@@ -63,9 +63,28 @@ pub const BUILTINS: &[BuiltinAction] = &[
     later("search_capabilities", "Look for a tool, forge, skill or focus mode.", "`query`, optional `queries`"),
     later("load_capability", "Load a capability by its identifier.", "`identifier`"),
     later("enter_focus_mode", "Work on a part of the task in a focus mode.", "`name`, optional `task`"),
-    later("loading_skills", "Load skills by name.", "`names`"),
-    later("load_skill_resources", "Load files of a skill.", "`skill`, `paths`"),
-    later("change_skill_view_offset", "Show another part of a loaded skill.", "`skill`, `offset`"),
+    BuiltinAction {
+        name: "loading_skills",
+        description: "Load skills by name, before you begin what they are about. Their instructions stand in SKILLS_CONTEXT \
+                      from the next turn on.",
+        params: "`names`",
+        ends_loop: false,
+        in_force: true,
+    },
+    BuiltinAction {
+        name: "load_skill_resources",
+        description: "Read files of a skill that its instructions mention.",
+        params: "`skill`, `paths`; only where a skill has files",
+        ends_loop: false,
+        in_force: true,
+    },
+    BuiltinAction {
+        name: "change_skill_view_offset",
+        description: "Show a loaded skill from another line on, when only a part of it is shown.",
+        params: "`skill`, `offset`; only where the skills together exceed `limits.max_skill_tokens`",
+        ends_loop: false,
+        in_force: true,
+    },
     later("require_ai_blueprint", "Run a forge by name.", "`name`, `params`"),
 ];
 

@@ -60,6 +60,10 @@ pub struct LoopDoc {
     /// Tools that the model may call.
     #[serde(default)]
     pub tools: Vec<Spanned<String>>,
+    /// Skills that the model may load; those that are listed it may also call, if they can be called. Default: all of the
+    /// workspace, to be loaded only.
+    #[serde(default)]
+    pub skills: Option<Vec<Spanned<String>>>,
     /// Steps before, between and after the iterations.
     #[serde(default)]
     pub hooks: Hooks,
@@ -76,6 +80,18 @@ pub struct LoopDoc {
     /// An input with a script of replies, which shows the loop while no model is configured.
     #[serde(default)]
     pub example: Option<Example>,
+}
+
+impl LoopDoc {
+    /// The skills that the loop offers, of those that there are.
+    #[must_use]
+    pub fn offered_skills(&self, all: &[String]) -> Vec<String> {
+        match &self.skills {
+            _ if !self.allow.skill => Vec::new(),
+            Some(listed) => listed.iter().map(|name| name.value.clone()).collect(),
+            None => all.to_vec(),
+        }
+    }
 }
 
 /// An input with a script that answers it. A script never passes for a model, and refuses any other input.
@@ -191,6 +207,9 @@ pub struct Limits {
     /// Tokens of one reply.
     #[schemars(range(min = 1))]
     pub max_reply_tokens: Option<u32>,
+    /// Tokens that the loaded skills may have in a prompt, together. Of longer ones a part is shown. Default: 8000.
+    #[schemars(range(min = 250))]
+    pub max_skill_tokens: u32,
 }
 
 impl Default for Limits {
@@ -205,6 +224,7 @@ impl Default for Limits {
             max_depth: 4,
             max_parallel: 4,
             max_reply_tokens: None,
+            max_skill_tokens: 8000,
         }
     }
 }

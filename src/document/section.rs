@@ -12,7 +12,7 @@ pub enum Tier {
     HighStatic,
     /// The same for every iteration of a run: tool and forge inventory.
     Frozen,
-    /// The same until a skill or the set of actions changes: PERSISTENT, SCHEMA, OUTPUT_EXAMPLE.
+    /// The same until a skill or the set of actions changes: PERSISTENT, SCHEMA, OUTPUT_EXAMPLE, SKILLS_CONTEXT.
     SemiDynamic,
     /// Changes with every iteration: open timeline, evidence, todo, workspace, clock.
     TimelineOpen,

@@ -9,6 +9,7 @@ use super::builtin::{ANSWER_NODE, Builtin, FINAL_ANSWER};
 use super::finish::End;
 use super::iteration::LoopRun;
 use super::program::{ActionKind, ActionProgram};
+use super::skills;
 use super::steps::{Flow, StepList};
 use super::turn::Chosen;
 use crate::document::{DEFAULT_CONTENT_TYPE, Then};
@@ -129,6 +130,21 @@ impl LoopRun {
             Builtin::DirectlyCallTool => {
                 let calls = batch::calls(&chosen.params);
                 Ok(self.handle_calls(self.core.run_calls(calls).await?, &chosen.calls))
+            }
+            Builtin::LoadingSkills => {
+                let views = self.core.load_skills(&skills::texts(&chosen.params, "names"))?;
+                Ok(Handled::done(skills::value_of(&views), skills::told(&views), Then::Continue))
+            }
+            Builtin::LoadSkillResources => {
+                let (skill, paths) = (skills::text(&chosen.params, "skill"), skills::texts(&chosen.params, "paths"));
+                let text = shorten(self.core.skill_resources(&skill, &paths)?, MAX_OUTCOME);
+                Ok(Handled::done(Value::from(text.as_str()), text, Then::Continue))
+            }
+            Builtin::ChangeSkillViewOffset => {
+                let line = chosen.params.get("offset").and_then(Json::as_u64).unwrap_or(1);
+                let line = usize::try_from(line).unwrap_or(usize::MAX);
+                let view = [self.core.move_skill_view(&skills::text(&chosen.params, "skill"), line)?];
+                Ok(Handled::done(skills::value_of(&view), skills::told(&view), Then::Continue))
             }
             Builtin::RequireTool => {
                 let mut calls = batch::calls(&chosen.params);

@@ -16,9 +16,12 @@ use super::iteration::LoopRun;
 use super::mechanism::Mechanisms;
 use super::memory::Memory;
 use super::models::{Chain, Models};
+use super::skillbook::{NativeSkill, Natives};
 use super::stop::{Cancel, Stop};
 use super::toolbox::Brought;
+use crate::document::Middleware;
 use crate::event::{Event, EventStream, ExitReason, RunId, Subscriber};
+use crate::invoke::Skill;
 use crate::load::Library;
 use crate::mcp::Servers;
 use crate::model::{BoxFuture, Protocol, retry::RetryPolicy};
@@ -128,7 +131,7 @@ pub struct EngineBuilder {
     library: Arc<Library>,
     subscribers: Vec<Arc<dyn Subscriber>>,
     models: HashMap<String, ModelSpec>,
-    tools: Vec<Arc<dyn NativeTool>>,
+    native: Natives,
     record: Option<PathBuf>,
     accept: bool,
     retry: Option<RetryPolicy>,
@@ -154,7 +157,21 @@ impl EngineBuilder {
     /// Adds a tool written in Rust.
     #[must_use]
     pub fn tool(mut self, tool: Arc<dyn NativeTool>) -> Self {
-        self.tools.push(tool);
+        self.native.tools.push(tool);
+        self
+    }
+
+    /// Adds a skill written in Rust. Loops offer it as any other, and their models may call it if it takes arguments. Of a
+    /// skill in the workspace with the same name it takes the place.
+    #[must_use]
+    pub fn skill(self, skill: Arc<dyn Skill>) -> Self {
+        self.skill_with(skill, Vec::new())
+    }
+
+    /// The same with layers around its calls, the first innermost.
+    #[must_use]
+    pub fn skill_with(mut self, skill: Arc<dyn Skill>, middleware: Vec<Middleware>) -> Self {
+        self.native.skills.push(NativeSkill { skill, middleware });
         self
     }
 
@@ -211,7 +228,7 @@ impl EngineBuilder {
         };
         let access = Access::new(&self.library.root, &roots, workspace.policy.clone()).steered_by(documents);
         let servers = Arc::new(Servers::new(&workspace.mcp, &access));
-        let brought = Brought { native: self.tools, servers: Arc::clone(&servers) };
+        let brought = Brought { native: self.native, servers: Arc::clone(&servers) };
         let inner = EngineInner {
             editions: Editions::new(Arc::clone(&self.library), brought, self.hot_reload),
             servers,
@@ -254,7 +271,7 @@ impl Engine {
             library,
             subscribers: Vec::new(),
             models: HashMap::new(),
-            tools: Vec::new(),
+            native: Natives::default(),
             record: None,
             accept: false,
             retry: None,
@@ -315,6 +332,7 @@ impl Engine {
             workspace: edition.workspace_value(),
             env: program.env(),
             tools: edition.toolbox.listing(&program.tools),
+            skills: program.offered_skills(edition.toolbox.skills()),
             totals: Arc::clone(&shared.totals),
             state: Arc::clone(&state),
         });

@@ -14,6 +14,9 @@ pub(super) enum Builtin {
     DirectlyCallTool,
     RequireTool,
     RequestVerification,
+    LoadingSkills,
+    LoadSkillResources,
+    ChangeSkillViewOffset,
 }
 
 /// The tag that carries a long answer.
@@ -35,12 +38,16 @@ impl Builtin {
             "directly_call_tool" => Self::DirectlyCallTool,
             "require_tool" => Self::RequireTool,
             "request_verification" => Self::RequestVerification,
+            "loading_skills" => Self::LoadingSkills,
+            "load_skill_resources" => Self::LoadSkillResources,
+            "change_skill_view_offset" => Self::ChangeSkillViewOffset,
             _ => return None,
         })
     }
 
-    /// Its parameters, where `tools` are the loop's tools.
-    pub(super) fn params(self, tools: &[String]) -> Json {
+    /// Its parameters, where `tools` are the loop's tools and `skills` its skills.
+    pub(super) fn params(self, tools: &[String], skills: &[String]) -> Json {
+        let skill = json!({ "type": "string", "enum": skills });
         let tool = json!({ "type": "string", "enum": tools });
         let id = json!({ "type": "string", "description": "Your own short name for this call." });
         match self {
@@ -74,6 +81,32 @@ impl Builtin {
                             "properties": { "tool_name": tool, "params": { "type": "object" }, "identifier": id }
                         }
                     }
+                }
+            }),
+            Self::LoadingSkills => json!({
+                "type": "object",
+                "required": ["names"],
+                "properties": {
+                    "names": { "type": "array", "minItems": 1, "maxItems": MAX_CALLS, "items": skill }
+                }
+            }),
+            Self::LoadSkillResources => json!({
+                "type": "object",
+                "required": ["skill", "paths"],
+                "properties": {
+                    "skill": skill,
+                    "paths": {
+                        "type": "array", "minItems": 1, "maxItems": MAX_CALLS, "items": { "type": "string" },
+                        "description": "Paths from the skill's folder down, such as references/guide.md."
+                    }
+                }
+            }),
+            Self::ChangeSkillViewOffset => json!({
+                "type": "object",
+                "required": ["skill", "offset"],
+                "properties": {
+                    "skill": skill,
+                    "offset": { "type": "integer", "minimum": 1, "description": "The first line to show." }
                 }
             }),
             Self::RequireTool => json!({

@@ -1,5 +1,6 @@
 //! What the loops of a workspace could use: its tools, forges, skills and loops in one registry.
 
+use super::skillbook::BookSkill;
 use super::toolbox::{Tool, Toolbox};
 use crate::capability::{Capability, CapabilityKind, Registry, words_of_params};
 use crate::load::Library;
@@ -13,7 +14,7 @@ pub(crate) fn capabilities(library: &Library) -> Registry {
 pub(super) fn registry(library: &Library, toolbox: &Toolbox) -> Registry {
     let tools = toolbox.all().map(|tool| Capability::from(&*tool));
     let forges = library.forges.values().map(|loaded| Capability::from(&*loaded.doc));
-    let skills = library.skills.skills().into_iter().map(|(_, skill)| Capability::from(&**skill));
+    let skills = toolbox.skills().all().map(Capability::from);
     let loops = library.loops.values().map(|loaded| Capability::from(&*loaded.doc));
     Registry::new(tools.chain(forges).chain(skills).chain(loops))
 }
@@ -26,6 +27,18 @@ impl From<&Tool> for Capability {
             description: tool.description.trim().to_owned(),
             usage: tool.usage.clone(),
             keywords: words_of_params(&tool.params),
+        }
+    }
+}
+
+impl From<&BookSkill> for Capability {
+    fn from(skill: &BookSkill) -> Self {
+        Self {
+            kind: CapabilityKind::Skill,
+            name: skill.name.clone(),
+            description: skill.description.trim().to_owned(),
+            usage: None,
+            keywords: String::new(),
         }
     }
 }

@@ -170,6 +170,7 @@ impl LoopCore {
             workspace: edition.workspace_value(),
             env: program.env(),
             tools: edition.toolbox.listing(&program.tools),
+            skills: program.offered_skills(edition.toolbox.skills()),
             totals: Arc::clone(&self.base.totals),
             state: Arc::clone(&self.state),
         };

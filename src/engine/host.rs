@@ -41,6 +41,14 @@ impl Host for LoopCore {
         Box::pin(self.ask_user(question, options, cx.phase))
     }
 
+    fn load_skills<'a>(
+        &'a self,
+        names: Vec<String>,
+        _: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { self.load_skills(&names).map(|views| super::skills::value_of(&views)) })
+    }
+
     fn perceive<'a>(&'a self, reason: String, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(self.perceive_step(reason, cx.phase))
     }
@@ -213,13 +221,25 @@ impl LoopCore {
                 let value = unless_stopped(token, native.call(json)).await?.map_err(StepFailure::Failed)?;
                 Ok(Value::from(minijinja::value::Serde(&value)))
             }
+            ToolBody::Skill(skill) => {
+                let token = self.token(phase);
+                let output = unless_stopped(token, skill.invoke(json)).await?;
+                let output = output.map_err(|error| StepFailure::new(error.to_string()))?;
+                Ok(if output.data.is_null() {
+                    Value::from(output.content)
+                } else {
+                    Value::from(minijinja::value::Serde(&output.data))
+                })
+            }
             ToolBody::Declared(loaded, steps) => {
                 let path = format!("tools.{}.do", tool.name);
                 let steps = steps
                     .get_or_init(|| StepList::compile(&path, &loaded.doc.steps).map_err(|found| words(&found)))
                     .as_ref()
                     .map_err(|problem| StepFailure::new(format!("the tool's document is wrong: {problem}")))?;
-                let mut frame = Frame::default().with("params", params);
+                let here = self.edition.library.root.join(&loaded.folder);
+                let here = Value::from(here.to_string_lossy());
+                let mut frame = Frame::default().with("params", params).with("here", here);
                 self.run_steps(steps, &mut frame, phase.nested()).await?;
                 Ok(frame.handler_result().unwrap_or_default())
             }

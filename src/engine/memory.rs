@@ -183,6 +183,7 @@ impl Memory {
         let key = match program.depends {
             Depends::Nothing => Some(0),
             Depends::Actions => Some(set.specs.id),
+            Depends::Skills => Some(core.state().skills.epoch()),
             Depends::State => None,
         };
         if let (Some(key), Some((known, body))) = (key, &self.bodies[index])

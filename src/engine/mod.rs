@@ -30,6 +30,8 @@ mod prompt_size;
 mod reload;
 mod render;
 mod sections;
+mod skillbook;
+mod skills;
 mod steps;
 mod stop;
 mod structured;

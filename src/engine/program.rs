@@ -10,12 +10,14 @@ use super::builtin::Builtin;
 use super::error::EngineError;
 use super::mechanism::{GateProgram, Prompts};
 use super::sections::SectionProgram;
+use super::skillbook::BookSkill;
 use super::steps::StepList;
 use super::toolbox::Toolbox;
 use crate::document::{Action, BUILTINS, LoopDoc, Spin, StateVar, StreamTo, Tag, Then};
 use crate::load::{Library, Loaded};
 use crate::mechanism::spin::Rules;
 use crate::mechanism::{Mode, Settings};
+use crate::model::tokens::Counter;
 use crate::model::{ToolSpec, ToolSpecs};
 use crate::reply::{ActionGrammar, TagRule};
 use crate::state::lock;
@@ -37,6 +39,8 @@ pub(super) struct Program {
     pub(super) pending: bool,
     /// The generation of the servers' tools that it was compiled with.
     generation: u64,
+    /// Skills that the model may load, in the order of their names or of the document.
+    pub(super) skills: Vec<String>,
     pub(super) sections: Vec<SectionProgram>,
     pub(super) mechanisms: Settings,
     pub(super) prompts: Prompts,
@@ -110,9 +114,10 @@ impl Program {
         let doc = &loaded.doc;
         let compiler = Compiler { library, doc, toolbox };
         let generation = toolbox.generation();
-        let tools = compiler.tools()?;
+        let skills = compiler.skills()?;
+        let tools = compiler.tools(&skills)?;
         let servers = compiler.servers();
-        let actions = compiler.actions(&tools)?;
+        let actions = compiler.actions(&tools, &skills)?;
         Ok(Self {
             name: doc.name.to_string(),
             limits: doc.limits.clone(),
@@ -131,6 +136,7 @@ impl Program {
             servers,
             generation,
             tools,
+            skills,
             init: compiler.steps("hooks.init", &doc.hooks.init)?,
             after_iteration: compiler.steps("hooks.after_iteration", &doc.hooks.after_iteration)?,
             finish: compiler.steps("hooks.finish", &doc.hooks.finish)?,
@@ -265,7 +271,26 @@ impl Compiler<'_> {
         })
     }
 
-    fn tools(&self) -> Result<Vec<String>, EngineError> {
+    fn skills(&self) -> Result<Vec<String>, EngineError> {
+        let book = self.toolbox.skills();
+        for name in self.doc.skills.iter().flatten() {
+            if book.get(name).is_none() {
+                let place = self.library.place(Some(name.span));
+                return Err(self.fault(format!("{place}there is no skill named `{name}`")));
+            }
+        }
+        let all: Vec<String> = book.all().map(|skill| skill.name.clone()).collect();
+        Ok(self.doc.offered_skills(&all))
+    }
+
+    /// Skills that the model may call too: those that the document names, and those that a program brings.
+    fn callable<'s>(&'s self, skills: &'s [String]) -> impl Iterator<Item = &'s String> {
+        let named = |name: &String| self.doc.skills.iter().flatten().any(|listed| listed.value == *name);
+        let native = |name: &String| self.toolbox.skills().get(name).is_some_and(|skill| skill.native);
+        skills.iter().filter(move |name| (named(name) || native(name)) && self.toolbox.get(name).is_some())
+    }
+
+    fn tools(&self, skills: &[String]) -> Result<Vec<String>, EngineError> {
         if !self.doc.allow.tool {
             return Ok(Vec::new());
         }
@@ -278,6 +303,11 @@ impl Compiler<'_> {
                 if !tools.contains(&name) {
                     tools.push(name);
                 }
+            }
+        }
+        for name in self.callable(skills) {
+            if !tools.contains(name) {
+                tools.push(name.clone());
             }
         }
         Ok(tools)
@@ -301,17 +331,21 @@ impl Compiler<'_> {
         self.doc.actions.values().filter_map(|action| action.from_tool.as_ref()).map(|name| &name.value)
     }
 
-    fn actions(&self, tools: &[String]) -> Result<IndexMap<String, Arc<ActionProgram>>, EngineError> {
+    fn actions(
+        &self,
+        tools: &[String],
+        skills: &[String],
+    ) -> Result<IndexMap<String, Arc<ActionProgram>>, EngineError> {
         let mut actions = IndexMap::new();
         for (name, action) in &self.doc.actions {
             actions.insert(name.clone(), Arc::new(self.declared(name, action)?));
         }
-        for builtin in BUILTINS.iter().filter(|builtin| self.offers(builtin.name, tools)) {
+        for builtin in BUILTINS.iter().filter(|builtin| self.offers(builtin.name, tools, skills)) {
             let Some(which) = Builtin::of(builtin.name) else { continue };
             if actions.contains_key(builtin.name) {
                 continue;
             }
-            let (params, tags) = (which.params(tools), which.tags());
+            let (params, tags) = (which.params(tools, skills), which.tags());
             actions.insert(
                 builtin.name.to_owned(),
                 Arc::new(ActionProgram {
@@ -333,11 +367,17 @@ impl Compiler<'_> {
     }
 
     /// Whether the loop offers a built-in action: listed, or allowed when nothing is listed.
-    fn offers(&self, name: &str, tools: &[String]) -> bool {
+    fn offers(&self, name: &str, tools: &[String], skills: &[String]) -> bool {
         let allowed = match Builtin::of(name) {
             None => false,
             Some(Builtin::DirectlyCallTool | Builtin::RequireTool) => !tools.is_empty(),
             Some(Builtin::AskForClarification) => self.doc.allow.user_interaction,
+            Some(Builtin::LoadingSkills) => !skills.is_empty(),
+            Some(Builtin::LoadSkillResources) => self.of(skills).any(|skill| !skill.files().is_empty()),
+            Some(Builtin::ChangeSkillViewOffset) => {
+                let tokens = self.of(skills).map(|skill| Counter::ESTIMATE.count(&skill.instructions));
+                tokens.sum::<usize>() > self.doc.limits.max_skill_tokens as usize
+            }
             Some(Builtin::Finish | Builtin::DirectlyAnswer) => true,
             // Where nobody named the gate, it costs no model call that nobody listed.
             Some(Builtin::RequestVerification) => match self.verification_mode() {
@@ -355,6 +395,10 @@ impl Compiler<'_> {
 
     fn verification_mode(&self) -> Mode {
         Settings::new(&self.doc.mechanisms, &self.library.workspace.doc.mechanisms).verification.mode
+    }
+
+    fn of<'s>(&'s self, skills: &'s [String]) -> impl Iterator<Item = &'s BookSkill> {
+        skills.iter().filter_map(|name| self.toolbox.skills().get(name))
     }
 
     fn declared(&self, name: &str, action: &Action) -> Result<ActionProgram, EngineError> {

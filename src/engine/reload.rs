@@ -119,6 +119,7 @@ impl LoopRun {
             state.next_actions = state.next_actions.take().filter(|only| !only.is_empty());
         }
         self.core = self.core.with(Arc::clone(edition), program, self.max_iterations);
+        self.core.refresh_skills();
         self.memory.forget_bodies();
         if timeout.0 != timeout.1 {
             self.start_clock();

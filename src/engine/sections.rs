@@ -39,17 +39,21 @@ pub(super) enum Depends {
     Nothing,
     /// The actions that the turn may take.
     Actions,
+    /// The skills that are loaded.
+    Skills,
     /// The state of the run.
     State,
 }
 
 /// The engine's own sections: name, tier, file, what it depends on, and for which protocols
 /// (`Some(true)`: native tools only; `Some(false)`: all others).
-const OWN: [(&str, Tier, &str, Depends, Option<bool>); 8] = [
+const OWN: [(&str, Tier, &str, Depends, Option<bool>); 10] = [
     ("TRAITS", Tier::HighStatic, "prompts/engine/traits.md.j2", Depends::Nothing, None),
     ("PROTOCOL", Tier::HighStatic, "prompts/engine/protocol_json.md.j2", Depends::Nothing, Some(false)),
     ("PROTOCOL", Tier::HighStatic, "prompts/engine/protocol_tools.md.j2", Depends::Nothing, Some(true)),
     ("TOOLS", Tier::Frozen, "prompts/engine/tools.md.j2", Depends::Nothing, Some(false)),
+    ("SKILLS", Tier::Frozen, "prompts/engine/skills.md.j2", Depends::Nothing, None),
+    ("SKILLS_CONTEXT", Tier::SemiDynamic, "prompts/engine/skills_context.md.j2", Depends::Skills, None),
     ("SCHEMA", Tier::SemiDynamic, "prompts/engine/schema.md.j2", Depends::Actions, Some(false)),
     ("EVIDENCE", Tier::TimelineOpen, "prompts/engine/evidence.md.j2", Depends::State, None),
     ("TODO", Tier::TimelineOpen, "prompts/engine/todo.md.j2", Depends::State, None),
@@ -92,16 +96,22 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
             let mut section = SectionProgram::new(name, *tier, file(path)?);
             section.depends = *depends;
             section.protocol = *protocol;
+            if name.starts_with("SKILLS") {
+                // Whoever wrote a skill wrote no part of the loop.
+                section.trust = Trust::Untrusted;
+            }
             sections.push(section);
         }
         Ok(())
     };
-    own(&["TRAITS", "PROTOCOL", "TOOLS"], &mut sections)?;
+    own(&["TRAITS", "PROTOCOL", "TOOLS", "SKILLS"], &mut sections)?;
     sections.push(SectionProgram::new("PERSISTENT", Tier::SemiDynamic, text(&prompt.instruction)?));
     own(&["SCHEMA"], &mut sections)?;
     if let Some(example) = &prompt.output_example {
         sections.push(SectionProgram::new("OUTPUT_EXAMPLE", Tier::SemiDynamic, text(example)?));
     }
+    // Last in its tier: loading a skill changes nothing that stands before it.
+    own(&["SKILLS_CONTEXT"], &mut sections)?;
     own(&["EVIDENCE", "TODO"], &mut sections)?;
     let mut query = SectionProgram::new("USER_QUERY", Tier::Dynamic, Source::Input);
     query.trust = Trust::Untrusted;

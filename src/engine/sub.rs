@@ -117,7 +117,12 @@ impl LoopCore {
         }
         lock(&state).vars = vars;
         if shared {
-            lock(&state).timeline_all.clone_from(&self.state().timeline_all);
+            let parent = self.state();
+            let mut state = lock(&state);
+            state.timeline_all.clone_from(&parent.timeline_all);
+            if program.allow.skill {
+                state.skills = parent.skills.clone();
+            }
         }
         // A loop that shares the task shares what is known of its goal, and who judges it unless it says so itself.
         let mut gate = Arc::clone(&program.gate);
@@ -156,6 +161,7 @@ impl LoopCore {
                 workspace: self.base.workspace.clone(),
                 env: program.env(),
                 tools: self.edition.toolbox.listing(&program.tools),
+                skills: program.offered_skills(self.edition.toolbox.skills()),
                 totals: Arc::clone(&self.shared.totals),
                 state: Arc::clone(&state),
             }),

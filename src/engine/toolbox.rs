@@ -8,9 +8,10 @@ use minijinja::Value;
 use minijinja::value::Serde;
 use serde_json::{Value as Json, json};
 
+use super::skillbook::{NativeSkill, Natives, SkillBook};
 use super::steps::StepList;
 use crate::document::{Effect, ToolClass, ToolDoc};
-use crate::invoke::{ArgumentsValidator, Stack};
+use crate::invoke::{ArgumentsValidator, Skill, Stack};
 use crate::load::{Library, Loaded};
 use crate::mcp::Servers;
 use crate::model::ToolSpec;
@@ -20,7 +21,7 @@ use crate::tool::NativeTool;
 /// Tools that no document declares.
 #[derive(Clone)]
 pub(super) struct Brought {
-    pub(super) native: Vec<Arc<dyn NativeTool>>,
+    pub(super) native: Natives,
     pub(super) servers: Arc<Servers>,
 }
 
@@ -31,6 +32,7 @@ pub(super) struct Toolbox {
     /// The tools of servers, and the generation of theirs that these are.
     served: Mutex<(u64, Arc<ByName>)>,
     forges: HashMap<String, Stack<Value>>,
+    skills: SkillBook,
 }
 
 type ByName = IndexMap<String, Arc<Tool>>;
@@ -56,6 +58,8 @@ pub(super) enum ToolBody {
     Declared(Box<Loaded<ToolDoc>>, OnceLock<Result<StepList, String>>),
     /// Rust; also a tool of a server.
     Native(Arc<dyn NativeTool>),
+    /// A skill in Rust.
+    Skill(Arc<dyn Skill>),
 }
 
 impl Toolbox {
@@ -65,18 +69,29 @@ impl Toolbox {
         for (name, loaded) in &library.tools {
             tools.insert(name.clone(), Arc::new(Tool::declared(name, loaded)));
         }
-        for tool in &brought.native {
+        for tool in &brought.native.tools {
             tools.insert(tool.name().to_owned(), Arc::new(Tool::native(Arc::clone(tool))));
         }
+        for skill in &brought.native.skills {
+            if let Some(tool) = Tool::skill(skill) {
+                tools.insert(tool.name.clone(), Arc::new(tool));
+            }
+        }
         let forges = library.forges.iter().map(|(name, loaded)| (name.clone(), Stack::new(&loaded.doc.middleware)));
-        Self { forges: forges.collect(), tools, servers: Arc::clone(&brought.servers), served: Mutex::default() }
+        Self {
+            forges: forges.collect(),
+            skills: SkillBook::new(library, &brought.native.skills),
+            tools,
+            servers: Arc::clone(&brought.servers),
+            served: Mutex::default(),
+        }
     }
 
     /// What a library offers to who only looks: nothing is started.
     pub(super) fn of_documents(library: &Library) -> Self {
         let access = crate::policy::Access::new(&library.root, &[], Vec::new());
         let servers = Arc::new(Servers::new(&library.workspace.doc.mcp, &access));
-        Self::new(library, &Brought { native: Vec::new(), servers })
+        Self::new(library, &Brought { native: Natives::default(), servers })
     }
 
     /// All of them: also those of servers that were started.
@@ -131,6 +146,11 @@ impl Toolbox {
         Arc::clone(&served.1)
     }
 
+    /// The skills.
+    pub(super) fn skills(&self) -> &SkillBook {
+        &self.skills
+    }
+
     /// What is wrapped around a forge.
     pub(super) fn forge_stack(&self, name: &str) -> Option<&Stack<Value>> {
         self.forges.get(name)
@@ -176,6 +196,23 @@ impl Tool {
             stack: Stack::new(&doc.middleware),
             body: ToolBody::Declared(Box::new(loaded.clone()), OnceLock::new()),
         }
+    }
+
+    /// A skill that a program brings, if it takes arguments: one of instructions alone is no tool.
+    fn skill(native: &NativeSkill) -> Option<Self> {
+        let definition = native.skill.definition();
+        let params = definition.input_schema?;
+        Some(Self {
+            name: definition.name,
+            description: definition.description,
+            usage: None,
+            validator: ArgumentsValidator::new(params.clone()),
+            params,
+            effect: Effect::AtMostOnce,
+            class: None,
+            stack: Stack::new(&native.middleware),
+            body: ToolBody::Skill(Arc::clone(&native.skill)),
+        })
     }
 
     fn native(tool: Arc<dyn NativeTool>) -> Self {

@@ -373,7 +373,12 @@ impl LoopCore {
                 _ if builtin == Builtin::DirectlyCallTool => self.check_calls(extracted),
                 _ => Ok(()),
             },
-            Builtin::Finish | Builtin::AskForClarification | Builtin::RequestVerification => Ok(()),
+            Builtin::Finish
+            | Builtin::AskForClarification
+            | Builtin::RequestVerification
+            | Builtin::LoadingSkills
+            | Builtin::LoadSkillResources
+            | Builtin::ChangeSkillViewOffset => Ok(()),
         }
     }
 

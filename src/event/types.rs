@@ -106,6 +106,20 @@ pub enum StepStatus {
     Cancelled,
 }
 
+/// What happened to a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SkillChange {
+    /// Its instructions stand in the prompt from now on.
+    Loaded,
+    /// Another part of it is shown.
+    Moved,
+    /// It left the prompt, to make room.
+    PutAway,
+    /// A file of it was asked for.
+    Resource,
+}
+
 /// What a tool call ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -426,6 +440,15 @@ pub enum Event {
     Todo {
         /// The whole list.
         todo: Value,
+    },
+    /// A skill was loaded, looked at elsewhere, put away, or a file of it was read.
+    Skill {
+        /// The skill.
+        skill: String,
+        /// What happened.
+        change: SkillChange,
+        /// The lines that are shown; the file's path, or why it could not be read.
+        detail: String,
     },
     /// A progress line for people.
     Status {

@@ -78,7 +78,7 @@ fn uses(steps: &[Step]) -> Vec<(NodeKind, String)> {
                 Reference::Tool(name) => (NodeKind::Tool, name),
                 Reference::Forge(name) => (NodeKind::Forge, name),
                 Reference::Loop(name) => (NodeKind::Loop, name),
-                Reference::Action(_) | Reference::State(_) => continue,
+                Reference::Action(_) | Reference::Skill(_) | Reference::State(_) => continue,
             };
             if !found.contains(&one) {
                 found.push(one);

@@ -46,5 +46,10 @@ pub use validate::ArgumentsValidator;
 
 pub use crate::document::Middleware;
 
+/// The page on embedding: its programs compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/embedding.md")]
+struct Page;
+
 #[cfg(test)]
 mod tests;

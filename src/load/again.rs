@@ -67,8 +67,8 @@ impl Library {
     /// Every folder that is searched for documents, and what `paths.loops` names that is none.
     #[must_use]
     pub fn document_folders(&self) -> Vec<PathBuf> {
-        // Folders of skills belong here as soon as skills are read.
         let named = self.workspace.doc.paths.loops.iter().map(|folder| self.root.join(&folder.value));
+        let named = named.chain(self.skill_roots().into_iter().map(|root| root.path));
         let added = self.added.iter().filter_map(|added| match added {
             Added::Path(path, _) if path.is_dir() => Some(path.clone()),
             _ => None,
@@ -88,5 +88,5 @@ impl Library {
 /// Whether a file in a folder of documents is searched for.
 #[must_use]
 pub fn is_document_file(path: &Path) -> bool {
-    is_document(path)
+    is_document(path) || path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
 }

@@ -168,6 +168,7 @@ impl Library {
         library.read_shipped();
         library.read_extended(0);
         library.admit(0);
+        library.admit_skills();
         let findings = library.findings.clone();
         (library, findings)
     }

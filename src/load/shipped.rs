@@ -24,6 +24,8 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("prompts/engine/protocol_json.md.j2", include_str!("../../prompts/engine/protocol_json.md.j2")),
     ("prompts/engine/protocol_tools.md.j2", include_str!("../../prompts/engine/protocol_tools.md.j2")),
     ("prompts/engine/schema.md.j2", include_str!("../../prompts/engine/schema.md.j2")),
+    ("prompts/engine/skills.md.j2", include_str!("../../prompts/engine/skills.md.j2")),
+    ("prompts/engine/skills_context.md.j2", include_str!("../../prompts/engine/skills_context.md.j2")),
     ("prompts/engine/summarise.md.j2", include_str!("../../prompts/engine/summarise.md.j2")),
     ("prompts/engine/todo.md.j2", include_str!("../../prompts/engine/todo.md.j2")),
     ("prompts/engine/tools.md.j2", include_str!("../../prompts/engine/tools.md.j2")),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Library;
-use crate::diag::SourceId;
+use super::{Library, Loaded};
+use crate::diag::{Diagnostic, SourceId, Span, codes};
 use crate::document::WorkspaceDoc;
 use crate::skill::{Root, SkillSet};
 
@@ -50,6 +50,34 @@ impl Library {
             }
         }
         self.skills = Arc::new(skills);
+    }
+
+    /// Makes tools of the skills that can be called, where no tool has the name.
+    pub(super) fn admit_skills(&mut self) {
+        let skills = Arc::clone(&self.skills);
+        for (entry, skill) in skills.skills() {
+            let Some(invoke) = &skill.invoke else { continue };
+            if let Some(tool) = self.tools.get(&skill.name) {
+                let message = format!(
+                    "the skill `{}` cannot be called: a tool has the name: {}",
+                    skill.name,
+                    tool.path.display()
+                );
+                let finding = Diagnostic::warning(codes::SKILL_SHADOWED, Span::new(entry.source, 0, 0), message);
+                self.findings.push(finding.help("rename one of them"));
+                continue;
+            }
+            let folder = entry.folder.strip_prefix(&self.root).unwrap_or(&entry.folder);
+            let loaded = Loaded {
+                doc: Arc::clone(&invoke.tool),
+                node: invoke.node.clone(),
+                path: entry.path.clone(),
+                folder: folder.to_string_lossy().replace('\\', "/"),
+                source: entry.source,
+                shipped: false,
+            };
+            self.tools.insert(skill.name.clone(), loaded);
+        }
     }
 
     /// The files of the skills that lie in a folder.

@@ -177,6 +177,8 @@ impl Collect<'_> {
                 Reference::Tool(name) => Symbol::Tool(name),
                 Reference::Forge(name) => Symbol::Forge(name),
                 Reference::Loop(name) => Symbol::Loop(name),
+                // A skill's name stands in Markdown, which is no document here.
+                Reference::Skill(_) => continue,
             };
             self.index.add(span, symbol, false);
         }

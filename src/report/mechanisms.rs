@@ -2,7 +2,9 @@
 
 use super::plain::{escape, one_line};
 use super::screen::Look;
-use crate::event::{Decision, Event, Grounds, SpinConsequence, VerificationConsequence, VerificationOutcome};
+use crate::event::{
+    Decision, Event, Grounds, SkillChange, SpinConsequence, VerificationConsequence, VerificationOutcome,
+};
 
 /// The most characters of what a model says.
 const WIDE: usize = 200;
@@ -23,6 +25,16 @@ pub(super) fn told(event: &Event) -> Option<Told> {
         Event::Mechanisms { decisions, .. } => {
             let decisions: Vec<String> = decisions.iter().map(decision).collect();
             Told::Detail(format!("  decided: {}", decisions.join("; ")))
+        }
+        Event::Skill { skill, change, detail } => {
+            let what = match change {
+                SkillChange::Loaded => "loaded the skill",
+                SkillChange::Moved => "looked further into the skill",
+                SkillChange::PutAway => "put away the skill",
+                SkillChange::Resource => "read a file of the skill",
+            };
+            let detail = if detail.is_empty() { String::new() } else { format!(": {}", one_line(detail, WIDE)) };
+            Told::Line(Look::Dim, format!("  {what} {}{detail}", one_line(skill, 60)))
         }
         Event::Perception { error: Some(error), .. } => failed("perception", error),
         Event::Perception { written: false, grounds, .. } => {

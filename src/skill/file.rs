@@ -9,6 +9,7 @@ use super::fences::{self, NoFrontMatter, unix_lines};
 use super::invoke::{self, Invoke};
 use super::name::{deceives, folder_name, is_too_long, normal_name, not_conforming, suggestion};
 use super::repair::repair;
+use super::style::{odd_style, without_blank_lines};
 use super::tools;
 use crate::diag::{Diagnostics, SourceId, Span, codes, did_you_mean};
 use crate::document::Params;
@@ -120,7 +121,13 @@ impl Reader<'_> {
         let (name, description) = (name?, description?);
         let invoke = front.node.get("invoke").and_then(|node| {
             let mut found = Diagnostics::new();
-            let invoke = invoke::decode_invoke(&name, &description, front.node.get("input_schema"), node, &mut found);
+            let invoke = invoke::decode_invoke(
+                (&name, front.node.get("name")),
+                &description,
+                front.node.get("input_schema"),
+                node,
+                &mut found,
+            );
             self.reading.findings.extend(found.into_iter().map(|found| Finding::of(Fault::InvalidInvoke, found)));
             invoke
         });
@@ -430,33 +437,8 @@ impl Reader<'_> {
     }
 }
 
-fn odd_style(node: &Node) -> Option<&'static str> {
-    if node.origin.is_some() {
-        return Some("an alias");
-    }
-    if node.style == Style::Flow {
-        return Some("a list or map in brackets");
-    }
-    let children = node.items().iter().chain(node.entries().iter().map(|entry| &entry.value));
-    children.into_iter().find_map(odd_style)
-}
-
 fn parse_sound(text: &str) -> Option<Node> {
     let mut findings = Diagnostics::new();
     let node = parse(SourceId::NONE, text, Format::Yaml, &mut findings);
     node.filter(|_| !findings.has_errors())
-}
-
-/// Without blank lines at the beginning and blanks at the end; what indents the first line stays.
-fn without_blank_lines(text: &str) -> &str {
-    let text = text.trim_end();
-    let mut start = 0;
-    for (at, _) in text.match_indices('\n') {
-        if text[start..at].trim().is_empty() {
-            start = at + 1;
-        } else {
-            break;
-        }
-    }
-    &text[start..]
 }

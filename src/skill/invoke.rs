@@ -1,5 +1,7 @@
 //! `invoke`: what a skill does when it is called. It is a tool with the skill's name, description and `input_schema`.
 
+use std::sync::Arc;
+
 use crate::diag::{Diagnostic, Diagnostics, codes};
 use crate::document::ToolDoc;
 use crate::syntax::{Entry, Node, Style, Value, decode};
@@ -8,14 +10,14 @@ use crate::syntax::{Entry, Node, Style, Value, decode};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invoke {
     /// The tool that it stands for.
-    pub tool: ToolDoc,
+    pub tool: Arc<ToolDoc>,
     /// The same as a tree, with the places of the skill's file.
     pub node: Node,
 }
 
 /// Decodes `invoke`: one step, a list of steps, or `{ do: [steps], middleware, effect, class }`.
 pub(super) fn decode_invoke(
-    name: &str,
+    (name, named): (&str, Option<&Node>),
     description: &str,
     input: Option<&Node>,
     invoke: &Node,
@@ -25,7 +27,7 @@ pub(super) fn decode_invoke(
     let entry = |key: &str, value: Node| Entry { key: key.into(), key_span: value.span, value };
     let mut entries = vec![
         entry("kind", synthetic("tool")),
-        entry("name", synthetic(name)),
+        entry("name", Node { value: Value::String(name.into()), ..named.cloned().unwrap_or_else(|| synthetic(name)) }),
         entry("description", synthetic(description)),
     ];
     entries.extend(input.map(|input| entry("params", input.clone())));
@@ -44,5 +46,5 @@ pub(super) fn decode_invoke(
         }
     }
     let node = Node::new(Value::Map(entries.into()), invoke.span, Style::Indented);
-    decode::<ToolDoc>(&node, findings).map(|tool| Invoke { tool, node })
+    decode::<ToolDoc>(&node, findings).map(|tool| Invoke { tool: Arc::new(tool), node })
 }

@@ -12,6 +12,7 @@ mod name;
 mod repair;
 mod resource;
 mod set;
+mod style;
 mod tools;
 
 pub use fault::{Finding, Level};

@@ -153,6 +153,12 @@ impl SkillSet {
         usable
     }
 
+    /// The names of the skills that can be used, in order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.skills().into_iter().map(|(_, skill)| skill.name.clone()).collect()
+    }
+
     /// What people are told when these skills are checked.
     pub fn diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
         let findings = self.entries.iter().flat_map(|entry| &entry.findings);

@@ -283,7 +283,7 @@ fn an_executable_skill_is_a_tool_of_its_name() {
     let tool = skill.invoke.unwrap().tool;
     assert_eq!((skill.version.as_deref(), tool.name.value.as_str()), (Some("1.10"), "count-apples"));
     assert_eq!((tool.steps.len(), tool.middleware.len()), (1, 1));
-    assert_eq!(tool.params.unwrap().schema["required"][0], "crate");
+    assert_eq!(tool.params.as_ref().unwrap().schema["required"][0], "crate");
     let one = given(&front("description: Counts.\ninvoke: { run: [wc] }")).0.unwrap();
     let list = given(&front("description: Counts.\ninvoke:\n  - run: [wc]\n  - result: x")).0.unwrap();
     assert_eq!((one.invoke.unwrap().tool.steps.len(), list.invoke.unwrap().tool.steps.len()), (1, 2));

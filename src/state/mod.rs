@@ -5,11 +5,13 @@
 mod frame;
 mod history;
 mod scope;
+mod skills;
 mod vars;
 
 pub use frame::Frame;
 pub use history::{ActionRecord, Seen, TimelineEntry, Totals};
 pub use scope::{RunFacts, Scope, ScopeBase};
+pub use skills::{LoadedSkills, OfferedSkill, SkillView};
 pub use vars::{SetError, Vars};
 
 use minijinja::Value;
@@ -57,6 +59,8 @@ pub struct RunState {
     pub iteration: u32,
     /// What the mechanisms know.
     pub seen: Seen,
+    /// The skills that are loaded.
+    pub skills: LoadedSkills,
 }
 
 /// What binds one turn only, taken from the state when the turn begins.

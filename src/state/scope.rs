@@ -6,7 +6,7 @@ use std::time::Instant;
 use minijinja::Value;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Serde};
 
-use super::{Frame, RunState, Totals};
+use super::{Frame, OfferedSkill, RunState, SkillView, Totals};
 
 /// Facts of a run that do not change while it runs.
 #[derive(Debug, Clone)]
@@ -34,6 +34,8 @@ pub struct ScopeBase {
     pub env: Value,
     /// `tools`: name and description of each tool that the loop offers.
     pub tools: Value,
+    /// The skills that the loop offers.
+    pub skills: Arc<[OfferedSkill]>,
     /// Totals of the run, shared with sub-loops.
     pub totals: Arc<Mutex<Totals>>,
     /// The loop's state.
@@ -48,10 +50,10 @@ pub struct Scope {
 }
 
 /// Names that belong to capabilities: known, and empty until those are in force.
-const NOT_YET: [&str; 2] = ["skills", "capabilities"];
+const NOT_YET: [&str; 1] = ["capabilities"];
 
 /// Every name that a scope may answer to, beside a frame's own.
-pub const BASE_NAMES: [&str; 20] = [
+pub const BASE_NAMES: [&str; 21] = [
     "input",
     "state",
     "feedback",
@@ -60,6 +62,7 @@ pub const BASE_NAMES: [&str; 20] = [
     "evidence",
     "todo",
     "tools",
+    "skills",
     "run",
     "workspace",
     "now",
@@ -91,6 +94,25 @@ impl Scope {
         read(&self.base.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// `skills`: each with what the prompt shows of it, if it is loaded.
+    fn skills(&self) -> Value {
+        let one = |state: &RunState, skill: &OfferedSkill| {
+            let view = state.skills.view(&skill.name);
+            let number = |of: fn(&SkillView) -> usize| Value::from(view.map_or(0, of));
+            Value::from_pairs([
+                ("name", Value::from(skill.name.as_str())),
+                ("description", Value::from(skill.description.as_str())),
+                ("loaded", Value::from(view.is_some())),
+                ("text", Value::from(view.map_or("", |view| view.text.as_str()))),
+                ("first_line", number(|view| view.first_line)),
+                ("last_line", number(|view| view.last_line)),
+                ("lines", number(|view| view.lines)),
+                ("files", view.map_or_else(|| Value::from_iter([""; 0]), |view| Value::from(Serde(&view.files)))),
+            ])
+        };
+        self.state(|state| self.base.skills.iter().map(|skill| one(state, skill)).collect())
+    }
+
     fn lookup(&self, name: &str) -> Option<Value> {
         if let Some(value) = self.frame.get(name) {
             return Some(value);
@@ -104,6 +126,7 @@ impl Scope {
             "evidence" => self.state(|s| Value::from(Serde(&s.evidence))),
             "todo" => self.state(|s| Value::from(s.todo.clone())),
             "tools" => self.base.tools.clone(),
+            "skills" => self.skills(),
             "run" => Value::from_object(RunView(Arc::clone(&self.base))),
             "workspace" => self.base.workspace.clone(),
             "now" => Value::from(httpdate::fmt_http_date(std::time::SystemTime::now())),

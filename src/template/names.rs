@@ -11,6 +11,8 @@ pub enum Where {
     Prompt,
     /// In an action's `verify` and `do`.
     Action,
+    /// In a tool's steps, and in a skill's `invoke`.
+    Tool,
     /// After a step.
     AfterStep,
     /// In the steps of `for_each`.
@@ -30,6 +32,7 @@ impl Where {
             Self::Later => "everywhere in a loop; empty in this version",
             Self::Prompt => "in prompts",
             Self::Action => "in an action's `verify` and `do`, and in tools",
+            Self::Tool => "in the steps of tools and executable skills",
             Self::AfterStep => "after a step of the same list",
             Self::ForEach => "in the arguments of a step with `for_each`",
             Self::OnError => "in the steps of `on_error`, and in `finish` hooks",
@@ -142,7 +145,13 @@ pub const NAMES: &[Name] = &[
         Where::Loop,
         "The todo checkpoint of this turn: `rule` (`finish`, `stale`, or empty when there is none), `action`, `current`, `open`, `iterations`.",
     ),
-    name("skills", "list", Where::Later, "The skills that are loaded."),
+    name(
+        "skills",
+        "list of maps",
+        Where::Loop,
+        "The skills that the loop offers: `name`, `description`, `loaded`, and of loaded ones what the prompt shows: `text`, `first_line`, `last_line`, `lines`, `files`.",
+    ),
+    name("here", "string", Where::Tool, "The folder of the tool's document or the skill's file, as an absolute path."),
     name("capabilities", "map", Where::Later, "The capabilities that were found."),
 ];
 

@@ -92,6 +92,12 @@ pub trait Host: Send + Sync {
         options: Vec<String>,
         cx: &'a StepContext<'a>,
     ) -> BoxFuture<'a, Result<Option<String>, StepFailure>>;
+    /// Loads skills into the prompt; the value lists what is shown of each.
+    fn load_skills<'a>(
+        &'a self,
+        names: Vec<String>,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>>;
     /// Perception looks now; the value is `perception`.
     fn perceive<'a>(&'a self, reason: String, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
     /// Sets the level of the action that is being done, or looks at the last one; the value is `reflection`.

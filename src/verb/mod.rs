@@ -11,6 +11,7 @@ mod evidence;
 mod feedback;
 mod file;
 mod http;
+mod load_skill;
 mod perceive;
 mod reflect;
 mod result;
@@ -44,7 +45,7 @@ use crate::syntax::Node;
 pub trait Verb: DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The word in documents.
     const NAME: &'static str;
-    /// Where the reference lists it: `state`, `user`, `compute`, `mechanism` or `control`.
+    /// Where the reference lists it: `state`, `user`, `compute`, `capability`, `mechanism` or `control`.
     const GROUP: Group;
     /// Whether the work holds loops or tools that watch for cancellation themselves.
     const NESTS: bool = false;
@@ -71,6 +72,8 @@ pub enum Group {
     User,
     /// Compute.
     Compute,
+    /// Capabilities.
+    Capability,
     /// Mechanisms.
     Mechanism,
     /// Control.
@@ -88,6 +91,8 @@ pub enum Reference {
     Forge(String),
     /// A loop.
     Loop(String),
+    /// A skill.
+    Skill(String),
     /// A state variable.
     State(String),
 }
@@ -97,7 +102,12 @@ impl Reference {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Action(name) | Self::Tool(name) | Self::Forge(name) | Self::Loop(name) | Self::State(name) => name,
+            Self::Action(name)
+            | Self::Tool(name)
+            | Self::Forge(name)
+            | Self::Loop(name)
+            | Self::Skill(name)
+            | Self::State(name) => name,
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use super::{
-    AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, perceive, reflect, result, run, search,
-    set, speak, timeline, todo, verify_goal,
+    AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, load_skill, perceive, reflect, result,
+    run, search, set, speak, timeline, todo, verify_goal,
 };
 
 /// All verbs. A new one is one file and one line here.
@@ -22,6 +22,7 @@ pub const VERBS: &[&dyn AnyVerb] = &[
     &entry::<search::Grep>(),
     &entry::<http::Http>(),
     &entry::<search::List>(),
+    &entry::<load_skill::LoadSkill>(),
     &entry::<call::Loop>(),
     &entry::<control::NextActions>(),
     &entry::<perceive::Perceive>(),

@@ -17,6 +17,14 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
             offered(cx, document, name, "allow.tool", switch("tool"));
         }
     }
+    if !loaded.doc.allow.skill {
+        if let Some(skills) = document.entry("skills").filter(|skills| !skills.value.items().is_empty()) {
+            conflict(cx, skills.key_span, "skills are listed, and `allow.skill` is false", switch("skill"));
+        }
+        for name in ["loading_skills", "load_skill_resources", "change_skill_view_offset"] {
+            offered(cx, document, name, "allow.skill", switch("skill"));
+        }
+    }
     if !loaded.doc.allow.user_interaction {
         offered(cx, document, "ask_for_clarification", "allow.user_interaction", switch("user_interaction"));
         for list in lists(document) {

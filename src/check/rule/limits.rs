@@ -47,6 +47,7 @@ fn ranges(cx: &mut Cx<'_>, limits: &Limits, written: &Node) {
         ("action_retries", limits.action_retries, 0, 20),
         ("max_depth", limits.max_depth, 1, 32),
         ("max_parallel", limits.max_parallel, 1, 64),
+        ("max_skill_tokens", limits.max_skill_tokens, 250, u32::MAX),
         ("max_reply_tokens", limits.max_reply_tokens.unwrap_or(1), 1, u32::MAX),
     ];
     for (key, value, least, most) in bounds {

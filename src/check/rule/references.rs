@@ -38,6 +38,9 @@ fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
     for tool in &loaded.doc.tools {
         tool_exists(cx, tool, tool.span);
     }
+    for skill in loaded.doc.skills.iter().flatten() {
+        skill_exists(cx, skill, skill.span);
+    }
     for action in loaded.doc.actions.values() {
         if let Some(tool) = &action.from_tool {
             tool_exists(cx, tool, tool.span);
@@ -66,6 +69,7 @@ fn of_step(cx: &mut Cx<'_>, subject: Subject<'_>, reference: &Reference, span: S
     match reference {
         name if is_template(name.name()) => {}
         Reference::Tool(name) => tool_exists(cx, name, span),
+        Reference::Skill(name) => skill_exists(cx, name, span),
         Reference::Forge(name) => exists(cx, name, span, Kind::Forge, code),
         Reference::Loop(name) => exists(cx, name, span, Kind::Loop, code),
         Reference::Action(name) => {
@@ -85,6 +89,22 @@ fn of_step(cx: &mut Cx<'_>, subject: Subject<'_>, reference: &Reference, span: S
             }
         }
     }
+}
+
+fn skill_exists(cx: &mut Cx<'_>, name: &str, span: Span) {
+    let skills = &cx.library.skills;
+    if skills.get(name).is_some() {
+        return;
+    }
+    if let Some(broken) = skills.entries().iter().find(|entry| entry.name.as_deref() == Some(name)) {
+        let message = format!("the skill `{name}` has mistakes that keep it from being used");
+        let place = Span::new(broken.source, 0, 0);
+        cx.push(Diagnostic::error(codes::UNKNOWN_SKILL, span, message).label(place, "it is declared here"));
+        return;
+    }
+    let known = skills.names();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    unknown(cx, "skill", name, span, codes::UNKNOWN_SKILL, &known, "known ones are");
 }
 
 fn tool_exists(cx: &mut Cx<'_>, name: &str, span: Span) {

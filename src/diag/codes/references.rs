@@ -224,6 +224,35 @@ codes! {
     /// ```
     UNKNOWN_PROVIDER = "unknown-provider", Error;
 
+    /// A loop or a step names a skill that does not exist.
+    ///
+    /// Skills are folders with a `SKILL.md` below the folders of `paths.skills`; `loopwright skills list` shows them.
+    ///
+    /// ## Bad
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// skills: [house-style]
+    /// ```
+    ///
+    /// ## Good
+    ///
+    /// ```yaml
+    /// name: triage
+    /// prompt: { instruction: Sort the tickets. }
+    /// skills: [house-style]
+    /// ```
+    ///
+    /// ```md skills/house-style/SKILL.md
+    /// ---
+    /// name: house-style
+    /// description: How answers are written here. Use for every answer.
+    /// ---
+    /// Write short sentences.
+    /// ```
+    UNKNOWN_SKILL = "unknown-skill", Error;
+
     /// A state variable that the loop does not declare.
     ///
     /// Declare it under `state`, with a type or a default.

@@ -9,10 +9,11 @@ use crate::document::{Kind, STEP_KEYS};
 use crate::schema::{SchemaKind, generate};
 use crate::verb::{Group, VERBS};
 
-const GROUPS: [(Group, &str); 5] = [
+const GROUPS: [(Group, &str); 6] = [
     (Group::State, "State and prompt"),
     (Group::User, "To the user"),
     (Group::Compute, "Compute"),
+    (Group::Capability, "Capabilities"),
     (Group::Mechanism, "Mechanisms"),
     (Group::Control, "Control"),
 ];

@@ -72,6 +72,14 @@ impl Host for FakeHost {
             Ok(self.answer.clone())
         })
     }
+    fn load_skills<'a>(
+        &'a self,
+        names: Vec<String>,
+        _: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { Ok(self.note(names)) })
+    }
+
     fn perceive<'a>(&'a self, reason: String, _: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(async move { Ok(self.note(("perceive", reason))) })
     }
@@ -145,6 +153,7 @@ impl World {
             workspace: Value::from(()),
             env: Value::from(()),
             tools: Value::from(()),
+            skills: Arc::default(),
             totals: Arc::new(Mutex::new(Totals::default())),
             state: Arc::clone(&self.state),
         };
