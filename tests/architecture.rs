@@ -38,7 +38,7 @@ const ALLOWED: &[(&str, Uses)] = &[
     // Servers that others wrote, as tools.
     ("mcp", Only(&["diag", "document", "event", "policy", "tool"])),
     ("verb", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "policy", "tool"])),
-    ("capability", Only(&["document", "skill"])),
+    ("capability", Only(&["document", "event", "skill"])),
     // Decisions without model, clock or template: what carries them out is in `engine`.
     ("mechanism", Only(&["diag", "syntax", "document", "template", "event", "state", "model", "prompt"])),
     // Recorded runs against the same machines; what a preset may hold is passed in as a schema.

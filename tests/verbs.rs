@@ -155,6 +155,11 @@ const CASES: &[Case] = &[
     ("load_skill", "- load_skill: style\n  id: s\n- status: \"{{ steps.s[0].name }} {{ steps.s[0].lines }}\"", |r| {
         r.status() == "style 1" && r.sent(0).contains("Write short.") && r.event("skill")["change"] == "loaded"
     }),
+    (
+        "search_capabilities",
+        "- search_capabilities: { query: \"read_file {{ state.n }}\", catalog: false }\n  id: c\n- status: \"{{ steps.c.recommended | first }} {{ capabilities.details | length == steps.c.details | length }}\"",
+        |r| r.status() == "read_file true" && r.event("capability")["queries"] == json!(["read_file 1"]),
+    ),
     ("check_spin", "- check_spin: {}\n  id: c\n- status: \"{{ steps.c.is_spinning }}\"", |r| r.status() == "false"),
     ("next_actions", "- next_actions: [go]", |r| !r.sent(0).contains("Goes on.") && r.sent(0).contains("Ends it.")),
     ("forbid_actions", "- forbid_actions: [stay]", |r| {

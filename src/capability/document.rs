@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::kind::CapabilityKind;
 use super::registry::Capability;
 use crate::document::{ForgeDoc, LoopDoc};
+use crate::event::CapabilityKind;
 use crate::skill::Skill;
 
 impl From<&ForgeDoc> for Capability {

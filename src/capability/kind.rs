@@ -1,77 +1,34 @@
-//! The four kinds of capabilities, and how a model gets to use each.
+//! What people and models are told about each kind of capability.
 
-use std::fmt;
+use crate::event::CapabilityKind;
 
-/// A kind of capability.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CapabilityKind {
-    /// One call with parameters.
-    Tool,
-    /// One structured model call against an output schema.
-    Forge,
-    /// Instructions that are loaded into the prompt.
-    Skill,
-    /// Another loop that works on a part of the task.
-    FocusMode,
-}
-
-impl CapabilityKind {
-    /// Every kind, in the order in which a name is resolved.
-    pub const ALL: [CapabilityKind; 4] =
-        [CapabilityKind::Tool, CapabilityKind::Forge, CapabilityKind::Skill, CapabilityKind::FocusMode];
-
-    /// Its name in documents, events and outputs.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            CapabilityKind::Tool => "tool",
-            CapabilityKind::Forge => "forge",
-            CapabilityKind::Skill => "skill",
-            CapabilityKind::FocusMode => "focus_mode",
-        }
-    }
-
-    /// The kind of this name.
-    #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// A heading over capabilities of this kind.
-    #[must_use]
-    pub const fn heading(self, language: Language) -> &'static str {
-        match (self, language) {
-            (CapabilityKind::Tool, Language::English) => "Tools",
-            (CapabilityKind::Tool, Language::Chinese) => "工具",
-            (CapabilityKind::Forge, Language::English) => "Forges",
-            (CapabilityKind::Forge, Language::Chinese) => "蓝图",
-            (CapabilityKind::Skill, Language::English) => "Skills",
-            (CapabilityKind::Skill, Language::Chinese) => "技能",
-            (CapabilityKind::FocusMode, Language::English) => "Focus modes",
-            (CapabilityKind::FocusMode, Language::Chinese) => "专注模式",
-        }
-    }
-
-    /// How a model gets to use a capability of this kind.
-    #[must_use]
-    pub const fn hint(self, language: Language) -> &'static str {
-        match (self, language) {
-            (CapabilityKind::Tool, Language::English) => "call it with `directly_call_tool` or `require_tool`",
-            (CapabilityKind::Tool, Language::Chinese) => "用 `directly_call_tool` 或 `require_tool` 调用",
-            (CapabilityKind::Forge, Language::English) => "run it with `require_ai_blueprint`",
-            (CapabilityKind::Forge, Language::Chinese) => "用 `require_ai_blueprint` 执行",
-            (CapabilityKind::Skill, Language::English) => "load it with `loading_skills`",
-            (CapabilityKind::Skill, Language::Chinese) => "用 `loading_skills` 加载",
-            (CapabilityKind::FocusMode, Language::English) => "enter it with `enter_focus_mode`",
-            (CapabilityKind::FocusMode, Language::Chinese) => "用 `enter_focus_mode` 进入",
-        }
+/// A heading over capabilities of this kind.
+#[must_use]
+pub const fn heading(kind: CapabilityKind, language: Language) -> &'static str {
+    match (kind, language) {
+        (CapabilityKind::Tool, Language::English) => "Tools",
+        (CapabilityKind::Tool, Language::Chinese) => "工具",
+        (CapabilityKind::Forge, Language::English) => "Forges",
+        (CapabilityKind::Forge, Language::Chinese) => "蓝图",
+        (CapabilityKind::Skill, Language::English) => "Skills",
+        (CapabilityKind::Skill, Language::Chinese) => "技能",
+        (CapabilityKind::FocusMode, Language::English) => "Focus modes",
+        (CapabilityKind::FocusMode, Language::Chinese) => "专注模式",
     }
 }
 
-impl fmt::Display for CapabilityKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+/// How a model gets to use a capability of this kind.
+#[must_use]
+pub const fn hint(kind: CapabilityKind, language: Language) -> &'static str {
+    match (kind, language) {
+        (CapabilityKind::Tool, Language::English) => "call it with `directly_call_tool` or `require_tool`",
+        (CapabilityKind::Tool, Language::Chinese) => "用 `directly_call_tool` 或 `require_tool` 调用",
+        (CapabilityKind::Forge, Language::English) => "run it with `require_ai_blueprint`",
+        (CapabilityKind::Forge, Language::Chinese) => "用 `require_ai_blueprint` 执行",
+        (CapabilityKind::Skill, Language::English) => "load it with `loading_skills`",
+        (CapabilityKind::Skill, Language::Chinese) => "用 `loading_skills` 加载",
+        (CapabilityKind::FocusMode, Language::English) => "enter it with `enter_focus_mode`",
+        (CapabilityKind::FocusMode, Language::Chinese) => "用 `enter_focus_mode` 进入",
     }
 }
 

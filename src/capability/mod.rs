@@ -2,6 +2,7 @@
 //!
 //! A [`Registry`] holds them; [`Registry::find`] ranks them without a model, by [`search`]. [`evaluate`] says how well.
 
+mod catalog;
 mod document;
 pub mod evaluate;
 mod kind;
@@ -9,7 +10,9 @@ mod registry;
 mod result;
 pub mod search;
 
+pub use crate::event::CapabilityKind;
+pub use catalog::{CHUNK, chunks, known};
 pub use document::words_of_params;
-pub use kind::{CapabilityKind, Language};
-pub use registry::{Capability, Registry};
-pub use result::SearchResult;
+pub use kind::Language;
+pub use registry::{Capability, Found, Registry};
+pub use result::{is_unsure, result};

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::kind::{CapabilityKind, Language};
+use super::kind::{Language, hint};
 use super::search::{Search, Text};
+use crate::event::CapabilityKind;
 
 /// Something that a loop could use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl Capability {
     /// How to use it: what its author says, or what holds for its kind.
     #[must_use]
     pub fn usage_hint(&self, language: Language) -> String {
-        let how = self.kind.hint(language);
+        let how = hint(self.kind, language);
         match (&self.usage, language) {
             (None, _) => how.to_owned(),
             (Some(usage), Language::English) => format!("{}; {how}", usage.trim().trim_end_matches('.')),
@@ -51,6 +52,9 @@ pub struct Found<'a> {
     /// How much of what the query says is in it: 0 nothing, 1 everything.
     pub coverage: f32,
 }
+
+/// How much the surroundings of a query count beside it. A query says what is wanted; they only decide between hits that are close.
+const ABOUT: f32 = 0.2;
 
 /// All capabilities, by name and then by kind.
 #[derive(Debug, Default)]
@@ -109,18 +113,41 @@ impl Registry {
     /// The first search reads all capabilities, which takes about 15 ms a thousand.
     #[must_use]
     pub fn find(&self, queries: &[&str], limit: usize) -> Vec<Found<'_>> {
+        self.find_where(queries, limit, |_| true)
+    }
+
+    /// The same among those that are allowed.
+    #[must_use]
+    pub fn find_where(&self, queries: &[&str], limit: usize, allowed: impl Fn(&Capability) -> bool) -> Vec<Found<'_>> {
         let search = self.search.get_or_init(|| {
             let texts: Vec<String> = self.all.iter().map(Capability::text).collect();
             let with_names = self.all.iter().zip(&texts);
             Search::new(with_names.map(|(capability, text)| Text { name: &capability.name, description: text }))
         });
-        let hits = search.find(queries, limit);
+        let hits = search.find_where(queries, limit, &|document| allowed(&self.all[document]));
         let found = |hit: super::search::Hit| Found {
             capability: &self.all[hit.document],
             score: hit.score,
             coverage: hit.coverage,
         };
         hits.into_iter().map(found).collect()
+    }
+
+    /// Ranks hits again by words that say what the work is about: one that fits them too moves up, none is added.
+    #[must_use]
+    pub fn ranked_by<'a>(&'a self, mut found: Vec<Found<'a>>, words: &str) -> Vec<Found<'a>> {
+        let same = |a: &Capability, b: &Capability| std::ptr::eq(a, b);
+        let about = self.find_where(&[words], found.len(), |one| found.iter().any(|hit| same(hit.capability, one)));
+        let (Some(best), Some(most)) = (found.first().map(|hit| hit.score), about.first().map(|hit| hit.score)) else {
+            return found;
+        };
+        for hit in &mut found {
+            let share = about.iter().find(|other| same(other.capability, hit.capability));
+            hit.score += ABOUT * best * share.map_or(0.0, |other| other.score / most);
+        }
+        // Stable: what fits neither better nor worse keeps its place.
+        found.sort_by(|a, b| b.score.total_cmp(&a.score));
+        found
     }
 }
 
@@ -170,6 +197,21 @@ mod tests {
     }
 
     #[test]
+    fn what_the_work_is_about_decides_between_close_hits() {
+        let registry = Registry::new([
+            capability(CapabilityKind::Tool, "a_read", "Reads a table of a spreadsheet."),
+            capability(CapabilityKind::Tool, "b_read", "Reads a table of a database."),
+            capability(CapabilityKind::Tool, "furniture", "Makes a wooden desk."),
+        ]);
+        let names = |found: Vec<Found<'_>>| found.iter().map(|hit| hit.capability.name.clone()).collect::<Vec<_>>();
+        let found = || registry.find(&["read a table"], 5);
+        assert_eq!(names(found()), ["a_read", "b_read"]);
+        assert_eq!(names(registry.ranked_by(found(), "databases, desk")), ["b_read", "a_read"]);
+        assert_eq!(names(registry.ranked_by(found(), "")), ["a_read", "b_read"]);
+        assert_eq!(names(registry.ranked_by(Vec::new(), "desk")), [""; 0]);
+    }
+
+    #[test]
     fn hints_are_the_authors_or_the_kinds() {
         let mut skill = capability(CapabilityKind::Skill, "x", "y");
         assert_eq!(skill.usage_hint(Language::English), "load it with `loading_skills`");
@@ -178,7 +220,7 @@ mod tests {
         assert_eq!(skill.usage_hint(Language::Chinese), "After a build；用 `loading_skills` 加载");
         for kind in CapabilityKind::ALL {
             assert_eq!(CapabilityKind::of(kind.name()), Some(kind));
-            assert_ne!(kind.hint(Language::English), kind.hint(Language::Chinese));
+            assert_ne!(hint(kind, Language::English), hint(kind, Language::Chinese));
         }
     }
 }

@@ -1,9 +1,8 @@
 //! The result of a search, as a loop, a template and a program get it.
 
-use serde::Serialize;
-
-use super::kind::{CapabilityKind, Language};
+use super::kind::{Language, heading};
 use super::registry::{Capability, Found};
+use crate::event::{CapabilityHit, CapabilityKind, CapabilityResult};
 
 /// Characters of a description that a list shows.
 const LONGEST: usize = 240;
@@ -11,93 +10,63 @@ const LONGEST: usize = 240;
 /// Hits that are recommended, at most.
 const RECOMMENDED: usize = 3;
 
-/// What a search found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct SearchResult {
-    /// A report in Markdown: the hits by kind.
-    pub search_results_markdown: String,
-    /// What the next prompt is told: a line a hit, the best first.
-    pub context_enrichment: String,
-    /// Names of tools, the best first.
-    pub matched_tool_names: Vec<String>,
-    /// Names of forges, the best first.
-    pub matched_forge_names: Vec<String>,
-    /// Names of skills, the best first.
-    pub matched_skill_names: Vec<String>,
-    /// Names of focus modes, the best first.
-    pub matched_focus_mode_names: Vec<String>,
-    /// The names to try first, at most three: what a model chose, then hits half as good as the best or better.
-    pub recommended: Vec<String>,
-    /// The names that a model chose from the catalog.
-    pub catalog_matched: Vec<String>,
-    /// All hits, the best first.
-    pub details: Vec<Detail>,
-}
-
-/// One hit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Detail {
-    /// The name.
-    pub name: String,
-    /// The kind.
-    #[serde(rename = "type")]
-    pub kind: CapabilityKind,
-    /// What it does, on one line.
-    pub description: String,
-    /// How to use it.
-    pub usage: String,
-    /// How well it fits, to compare with the others; 0 for one that only a model chose.
-    pub score: f32,
-    /// How much of what the query says is in it: 0 nothing, 1 everything.
-    pub coverage: f32,
-}
-
-impl SearchResult {
-    /// Puts hits together: those that a model chose come first.
-    #[must_use]
-    pub fn new(found: &[Found<'_>], chosen: &[&Capability], language: Language) -> Self {
-        let key = |capability: &Capability| (capability.kind, capability.name.clone());
-        let scored = |capability: &Capability| found.iter().find(|found| key(found.capability) == key(capability));
-        let mut details: Vec<Detail> = Vec::new();
-        for capability in chosen.iter().copied().chain(found.iter().map(|found| found.capability)) {
-            if details.iter().any(|known| known.kind == capability.kind && known.name == capability.name) {
-                continue;
-            }
-            let (score, coverage) = scored(capability).map_or((0.0, 0.0), |found| (found.score, found.coverage));
-            details.push(Detail {
-                name: capability.name.clone(),
-                kind: capability.kind,
-                description: one_line(&capability.description),
-                usage: capability.usage_hint(language),
-                score,
-                coverage,
-            });
+/// Puts hits together: those that a model chose come first.
+#[must_use]
+pub fn result(found: &[Found<'_>], chosen: &[&Capability], language: Language) -> CapabilityResult {
+    let key = |capability: &Capability| (capability.kind, capability.name.clone());
+    let scored = |capability: &Capability| found.iter().find(|found| key(found.capability) == key(capability));
+    let mut details: Vec<CapabilityHit> = Vec::new();
+    for capability in chosen.iter().copied().chain(found.iter().map(|found| found.capability)) {
+        if details.iter().any(|known| known.kind == capability.kind && known.name == capability.name) {
+            continue;
         }
-        let best = details.iter().map(|detail| detail.score).fold(0.0, f32::max);
-        let good = |(at, detail): &(usize, &Detail)| *at < chosen.len() || detail.score * 2.0 >= best;
-        let recommended = details.iter().enumerate().filter(good).take(RECOMMENDED);
-        let recommended = recommended.map(|(_, detail)| detail.name.clone()).collect();
-        let names = |kind| details.iter().filter(|d| d.kind == kind).map(|d| d.name.clone()).collect();
-        Self {
-            search_results_markdown: report(&details, language),
-            context_enrichment: details.iter().map(line).collect(),
-            matched_tool_names: names(CapabilityKind::Tool),
-            matched_forge_names: names(CapabilityKind::Forge),
-            matched_skill_names: names(CapabilityKind::Skill),
-            matched_focus_mode_names: names(CapabilityKind::FocusMode),
-            recommended,
-            catalog_matched: chosen.iter().map(|capability| capability.name.clone()).collect(),
-            details,
-        }
+        let (score, coverage) = scored(capability).map_or((0.0, 0.0), |found| (found.score, found.coverage));
+        details.push(CapabilityHit {
+            name: capability.name.clone(),
+            kind: capability.kind,
+            description: one_line(&capability.description),
+            usage: capability.usage_hint(language),
+            score,
+            coverage,
+        });
+    }
+    let best = details.iter().map(|detail| detail.score).fold(0.0, f32::max);
+    let good = |(at, detail): &(usize, &CapabilityHit)| *at < chosen.len() || detail.score * 2.0 >= best;
+    let recommended = details.iter().enumerate().filter(good).take(RECOMMENDED);
+    let recommended = recommended.map(|(_, detail)| detail.name.clone()).collect();
+    let names = |kind| details.iter().filter(|d| d.kind == kind).map(|d| d.name.clone()).collect();
+    CapabilityResult {
+        search_results_markdown: report(&details, language),
+        context_enrichment: details.iter().map(line).collect(),
+        matched_tool_names: names(CapabilityKind::Tool),
+        matched_forge_names: names(CapabilityKind::Forge),
+        matched_skill_names: names(CapabilityKind::Skill),
+        matched_focus_mode_names: names(CapabilityKind::FocusMode),
+        recommended,
+        catalog_matched: chosen.iter().map(|capability| capability.name.clone()).collect(),
+        details,
     }
 }
 
-fn line(detail: &Detail) -> String {
+/// Below this coverage a hit says little, and below this lead over the second the first is one of many. On three sets of tools
+/// one of the first five hits is right for 0.84, 0.88 and 0.99 of the queries that are sure by this rule, and for 0.56, 0.73 and
+/// 0.99 of the others, which are 38, 33 and 22 of a hundred.
+const SURE: f32 = 0.3;
+
+/// Whether a search may well have missed what was meant: the best hit has little of the query, and no clear lead.
+#[must_use]
+pub fn is_unsure(found: &[Found<'_>]) -> bool {
+    let Some(first) = found.first() else { return true };
+    let lead = found.get(1).map_or(1.0, |second| 1.0 - second.score / first.score);
+    first.coverage < SURE && lead < SURE
+}
+
+fn line(detail: &CapabilityHit) -> String {
     format!("- `{}` ({}): {} [{}]\n", detail.name, detail.kind, detail.description, detail.usage)
 }
 
 /// The hits by kind. The heading says what they are; the line of each how to use it.
-fn report(details: &[Detail], language: Language) -> String {
+fn report(details: &[CapabilityHit], language: Language) -> String {
     let mut text = String::new();
     for kind in CapabilityKind::ALL {
         let mut own = details.iter().filter(|detail| detail.kind == kind).peekable();
@@ -107,7 +76,7 @@ fn report(details: &[Detail], language: Language) -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(&format!("## {}\n\n", kind.heading(language)));
+        text.push_str(&format!("## {}\n\n", heading(kind, language)));
         for detail in own {
             text.push_str(&format!("- `{}`: {} [{}]\n", detail.name, detail.description, detail.usage));
         }
@@ -148,7 +117,7 @@ mod tests {
     #[test]
     fn hits_are_listed_by_kind_and_in_order() {
         let registry = registry();
-        let result = SearchResult::new(&registry.find(&["city weather"], 5), &[], Language::English);
+        let result = result(&registry.find(&["city weather"], 5), &[], Language::English);
         assert_eq!(result.matched_tool_names, ["get_weather"]);
         assert_eq!(result.matched_skill_names, ["forecasting"]);
         assert_eq!(result.details[0].name, "get_weather");
@@ -166,7 +135,7 @@ mod tests {
         let chosen = [registry.get(CapabilityKind::Forge, "summary").unwrap()];
         let twice = [chosen[0], chosen[0]];
         for chosen in [&chosen[..], &twice[..]] {
-            let result = SearchResult::new(&registry.find(&["city weather"], 5), chosen, Language::Chinese);
+            let result = result(&registry.find(&["city weather"], 5), chosen, Language::Chinese);
             assert_eq!(result.details[0].name, "summary");
             assert_eq!(result.recommended[0], "summary");
             assert_eq!(result.details.len(), 3);

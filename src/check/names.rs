@@ -34,6 +34,7 @@ pub(super) fn shape_of(name: &str) -> Shape {
         "checkpoint" => Shape::of_value(&seen(crate::event::CheckpointState::default())),
         // Before there is a verdict, nothing is known of how sure the judge is.
         "verification" => Shape::of_value(&seen(crate::event::VerificationState::default())),
+        "capabilities" => Shape::of_value(&seen(crate::event::CapabilityState::default())),
         "steps" | "tags" => Shape::map::<String>([]),
         "run" => {
             let usage = ["input", "output", "cache_read", "cache_write"].map(|key| (key, number.clone()));

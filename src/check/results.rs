@@ -66,6 +66,7 @@ fn of_verb(library: &Library, verb: &Entry) -> Shape {
         "perceive" => shape_of("perception"),
         "reflect" => shape_of("reflection"),
         "check_spin" => shape_of("spin"),
+        "search_capabilities" => shape_of("capabilities"),
         "thought" | "status" | "answer" | "feedback" => TEXT,
         "next_actions" | "forbid_actions" => list(TEXT),
         "set" => Shape::map(verb.value.entries().iter().map(|entry| (entry.key.to_string(), Shape::Any))),

@@ -13,7 +13,7 @@ use crate::template::{NAMES, Where, catalogued};
 
 /// The names that every template of a loop or a tool sees, before anything is known of the document and the workspace.
 static BASE: LazyLock<Scope> = LazyLock::new(|| {
-    let rows = NAMES.iter().filter(|row| matches!(row.place, Where::Loop | Where::Later));
+    let rows = NAMES.iter().filter(|row| row.place == Where::Loop);
     Scope::of(rows.map(|row| (row.name.to_owned(), shape_of(row.name))))
 });
 

@@ -60,7 +60,14 @@ pub const BUILTINS: &[BuiltinAction] = &[
         ends_loop: false,
         in_force: true,
     },
-    later("search_capabilities", "Look for a tool, forge, skill or focus mode.", "`query`, optional `queries`"),
+    BuiltinAction {
+        name: "search_capabilities",
+        description: "Look for a tool, forge, skill or focus mode that you do not have, by what it should do. \
+                      What is found stands in EXTRA_CAPABILITIES from the next turn on.",
+        params: "`query`, optional `queries`; only where `builtins` lists it",
+        ends_loop: false,
+        in_force: true,
+    },
     later("load_capability", "Load a capability by its identifier.", "`identifier`"),
     later("enter_focus_mode", "Work on a part of the task in a focus mode.", "`name`, optional `task`"),
     BuiltinAction {

@@ -16,7 +16,7 @@ pub enum Tier {
     SemiDynamic,
     /// Changes with every iteration: open timeline, evidence, todo, workspace, clock.
     TimelineOpen,
-    /// Changes with every iteration and stands last: USER_QUERY, REFLECTION, REACTIVE_DATA.
+    /// Changes with every iteration and stands last: USER_QUERY, EXTRA_CAPABILITIES, REFLECTION, REACTIVE_DATA.
     Dynamic,
 }
 

@@ -127,6 +127,7 @@ impl LoopRun {
                 self.core.still_running(Phase::WORK)?;
                 Ok(Handled { end, ..Handled::done(value, told, Then::Continue) })
             }
+            Builtin::SearchCapabilities => self.search(chosen).await,
             Builtin::DirectlyCallTool => {
                 let calls = batch::calls(&chosen.params);
                 Ok(self.handle_calls(self.core.run_calls(calls).await?, &chosen.calls))
@@ -167,6 +168,13 @@ impl LoopRun {
             streamed,
         });
         Handled::done(Value::from(text), String::new(), Then::Exit)
+    }
+
+    /// What was found stands in a section of its own from the next turn on; the transcript only says that it does.
+    async fn search(&self, chosen: &Chosen) -> Result<Handled, StepFailure> {
+        let record = self.core.search_capabilities(super::discover::asked(&chosen.params), Phase::WORK).await?;
+        let told = self.core.told_of_search(&record);
+        Ok(Handled::done(record, told, Then::Continue))
     }
 
     async fn ask(&self, chosen: &Chosen) -> Result<Handled, StepFailure> {

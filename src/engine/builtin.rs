@@ -17,6 +17,18 @@ pub(super) enum Builtin {
     LoadingSkills,
     LoadSkillResources,
     ChangeSkillViewOffset,
+    SearchCapabilities,
+}
+
+/// The tools and skills that a loop's model may name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nameable<'a> {
+    /// The loop's own.
+    pub(super) tools: &'a [String],
+    /// The skills that it may load.
+    pub(super) skills: &'a [String],
+    /// Whether those count too that a search finds later. The schema cannot list them, since it may not change with each search.
+    pub(super) found: bool,
 }
 
 /// The tag that carries a long answer.
@@ -29,6 +41,9 @@ pub(super) const ANSWER_NODE: &str = "answer";
 pub(super) const MAX_CALLS: usize = 8;
 
 impl Builtin {
+    /// The name of the action that looks for capabilities, and of the step that does the same.
+    pub(super) const SEARCH: &'static str = "search_capabilities";
+
     /// The built-in of a name.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
@@ -41,14 +56,20 @@ impl Builtin {
             "loading_skills" => Self::LoadingSkills,
             "load_skill_resources" => Self::LoadSkillResources,
             "change_skill_view_offset" => Self::ChangeSkillViewOffset,
+            Self::SEARCH => Self::SearchCapabilities,
             _ => return None,
         })
     }
 
-    /// Its parameters, where `tools` are the loop's tools and `skills` its skills.
-    pub(super) fn params(self, tools: &[String], skills: &[String]) -> Json {
-        let skill = json!({ "type": "string", "enum": skills });
-        let tool = json!({ "type": "string", "enum": tools });
+    /// Its parameters.
+    pub(super) fn params(self, nameable: Nameable<'_>) -> Json {
+        let skill = json!({ "type": "string", "enum": nameable.skills });
+        let tool = match nameable.found {
+            false => json!({ "type": "string", "enum": nameable.tools }),
+            true => {
+                json!({ "type": "string", "description": "One of your tools, or one that EXTRA_CAPABILITIES lists." })
+            }
+        };
         let id = json!({ "type": "string", "description": "Your own short name for this call." });
         match self {
             Self::Finish => json!({ "type": "object", "properties": {} }),
@@ -107,6 +128,17 @@ impl Builtin {
                 "properties": {
                     "skill": skill,
                     "offset": { "type": "integer", "minimum": 1, "description": "The first line to show." }
+                }
+            }),
+            Self::SearchCapabilities => json!({
+                "type": "object",
+                "required": ["query"],
+                "properties": {
+                    "query": { "type": "string", "description": "What it should do, in a few words, or its name." },
+                    "queries": {
+                        "type": "array", "items": { "type": "string" }, "maxItems": MAX_CALLS,
+                        "description": "Further sides of the same need, in other words."
+                    }
                 }
             }),
             Self::RequireTool => json!({

@@ -11,6 +11,7 @@ use minijinja::value::Serde;
 use super::error::EngineError;
 use super::program::Program;
 use super::toolbox::{Brought, Toolbox};
+use crate::capability::Registry;
 use crate::event::{ReloadFinding, ReloadStatus};
 use crate::load::Library;
 use crate::state::lock;
@@ -56,6 +57,8 @@ pub(super) struct Edition {
     /// Warnings about it.
     pub(super) warnings: Vec<ReloadFinding>,
     programs: Mutex<HashMap<String, Arc<Program>>>,
+    /// With the generation of the servers' tools that it has.
+    capabilities: Mutex<Option<(u64, Arc<Registry>)>>,
 }
 
 impl Edition {
@@ -67,6 +70,7 @@ impl Edition {
             contents,
             warnings: Vec::new(),
             programs: Mutex::default(),
+            capabilities: Mutex::default(),
             library,
         }
     }
@@ -84,6 +88,21 @@ impl Edition {
         let program = Arc::new(Program::compile(&self.library, loaded, &self.toolbox)?);
         lock(&self.programs).insert(name.to_owned(), Arc::clone(&program));
         Ok(program)
+    }
+
+    /// What the loops could use, gathered when it is first asked for, and again when servers have other tools.
+    pub(super) fn capabilities(&self) -> Arc<Registry> {
+        // Before the tools: those of a later generation under an earlier number are only gathered once more.
+        let generation = self.toolbox.generation();
+        let mut gathered = lock(&self.capabilities);
+        match &*gathered {
+            Some((of, registry)) if *of == generation => Arc::clone(registry),
+            _ => {
+                let registry = Arc::new(super::capabilities::registry(&self.library, &self.toolbox));
+                *gathered = Some((generation, Arc::clone(&registry)));
+                registry
+            }
+        }
     }
 
     /// The template name of a file that a document in `folder` means by `path`.

@@ -14,7 +14,9 @@ use crate::event::{Event, ToolStatus};
 use crate::invoke::{BoxError, Failure, Invocation, Leaf, Outcome};
 use crate::model::BoxFuture;
 use crate::state::{Frame, lock};
-use crate::verb::{ForgeCall, Host, LoopCall, Phase, ReflectCall, StepContext, StepFailure, ToolCallRequest};
+use crate::verb::{
+    ForgeCall, Host, LoopCall, Phase, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest,
+};
 
 /// Tools that call tools that call tools: deeper than this is a cycle.
 const MAX_NESTING: u32 = 16;
@@ -55,6 +57,14 @@ impl Host for LoopCore {
 
     fn reflect<'a>(&'a self, call: ReflectCall, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(self.reflect_step(call, cx.phase))
+    }
+
+    fn search_capabilities<'a>(
+        &'a self,
+        call: SearchCall,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(self.search_capabilities(call, cx.phase))
     }
 
     fn check_spin<'a>(

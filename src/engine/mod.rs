@@ -12,6 +12,7 @@ mod builtin;
 mod call;
 mod capabilities;
 mod core;
+mod discover;
 mod edition;
 mod error;
 mod fallback;

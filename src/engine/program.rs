@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::builtin::Builtin;
+use super::builtin::{Builtin, Nameable};
 use super::error::EngineError;
 use super::mechanism::{GateProgram, Prompts};
 use super::sections::SectionProgram;
 use super::skillbook::BookSkill;
 use super::steps::StepList;
 use super::toolbox::Toolbox;
+use crate::capability::Language;
 use crate::document::{Action, BUILTINS, LoopDoc, Spin, StateVar, StreamTo, Tag, Then};
 use crate::load::{Library, Loaded};
 use crate::mechanism::spin::Rules;
@@ -21,7 +22,7 @@ use crate::model::tokens::Counter;
 use crate::model::{ToolSpec, ToolSpecs};
 use crate::reply::{ActionGrammar, TagRule};
 use crate::state::lock;
-use crate::syntax::Raw;
+use crate::syntax::{Node, Raw};
 
 /// A compiled loop.
 pub(super) struct Program {
@@ -41,6 +42,10 @@ pub(super) struct Program {
     generation: u64,
     /// Skills that the model may load, in the order of their names or of the document.
     pub(super) skills: Vec<String>,
+    /// Whether the model may also call tools that a search finds.
+    pub(super) searches: bool,
+    /// The language in which the model is told of capabilities.
+    pub(super) language: Language,
     pub(super) sections: Vec<SectionProgram>,
     pub(super) mechanisms: Settings,
     pub(super) prompts: Prompts,
@@ -112,7 +117,7 @@ impl Program {
     /// A name that refers to nothing, a step that cannot be decoded.
     pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>, toolbox: &Toolbox) -> Result<Self, EngineError> {
         let doc = &loaded.doc;
-        let compiler = Compiler { library, doc, toolbox };
+        let compiler = Compiler { library, doc, toolbox, searches: doc.allow.tool && searches(loaded) };
         let generation = toolbox.generation();
         let skills = compiler.skills()?;
         let tools = compiler.tools(&skills)?;
@@ -137,6 +142,8 @@ impl Program {
             generation,
             tools,
             skills,
+            searches: compiler.searches,
+            language: Language::of(doc.language.as_deref().or(library.workspace.doc.language.as_deref())),
             init: compiler.steps("hooks.init", &doc.hooks.init)?,
             after_iteration: compiler.steps("hooks.after_iteration", &doc.hooks.after_iteration)?,
             finish: compiler.steps("hooks.finish", &doc.hooks.finish)?,
@@ -195,7 +202,8 @@ impl Program {
             })
             .collect();
         let can_call = actions.iter().any(|a| matches!(a.kind, ActionKind::Builtin(Builtin::DirectlyCallTool)));
-        let mut specs: Vec<ToolSpec> = actions.iter().filter(|a| a.is_native()).map(|a| a.spec()).collect();
+        let mut specs: Vec<ToolSpec> =
+            actions.iter().filter(|a| a.is_native(self.searches)).map(|a| a.spec()).collect();
         if can_call {
             let known: Vec<_> = specs.iter().map(|spec| spec.name.clone()).collect();
             specs.extend(self.tools.iter().filter(|name| !known.contains(name)).filter_map(|name| toolbox.spec(name)));
@@ -210,9 +218,14 @@ impl Program {
 }
 
 impl ActionProgram {
-    /// Whether the action is offered as a native tool: tool calls have their own tools there.
-    fn is_native(&self) -> bool {
-        !matches!(self.kind, ActionKind::Builtin(Builtin::DirectlyCallTool | Builtin::RequireTool))
+    /// Whether the action is offered as a native tool: tool calls have their own tools there, but for tools that are found
+    /// later, which the request's head cannot have.
+    fn is_native(&self, searches: bool) -> bool {
+        match self.kind {
+            ActionKind::Builtin(Builtin::DirectlyCallTool) => searches,
+            ActionKind::Builtin(Builtin::RequireTool) => false,
+            _ => true,
+        }
     }
 
     /// The action as a native tool. Its tags have no place in the parameters, so the description names them.
@@ -251,11 +264,24 @@ fn union_schema(actions: &[Arc<ActionProgram>]) -> Json {
     serde_json::json!({ "type": "object", "anyOf": alternatives })
 }
 
+/// Whether a loop looks for capabilities anywhere: as an action of the model, or in a step.
+fn searches(loaded: &Loaded<LoopDoc>) -> bool {
+    let name = Builtin::SEARCH;
+    let listed = loaded.doc.builtins.iter().flatten().any(|listed| listed.as_str() == name);
+    listed || ["actions", "hooks"].iter().any(|key| loaded.node.get(key).is_some_and(|node| has_key(node, name)))
+}
+
+fn has_key(node: &Node, key: &str) -> bool {
+    let below = |node: &Node| has_key(node, key);
+    node.entries().iter().any(|entry| &*entry.key == key || below(&entry.value)) || node.items().iter().any(below)
+}
+
 /// Compiles one document.
 struct Compiler<'a> {
     library: &'a Library,
     doc: &'a LoopDoc,
     toolbox: &'a Toolbox,
+    searches: bool,
 }
 
 impl Compiler<'_> {
@@ -345,7 +371,8 @@ impl Compiler<'_> {
             if actions.contains_key(builtin.name) {
                 continue;
             }
-            let (params, tags) = (which.params(tools, skills), which.tags());
+            let nameable = Nameable { tools, skills, found: self.searches };
+            let (params, tags) = (which.params(nameable), which.tags());
             actions.insert(
                 builtin.name.to_owned(),
                 Arc::new(ActionProgram {
@@ -370,7 +397,9 @@ impl Compiler<'_> {
     fn offers(&self, name: &str, tools: &[String], skills: &[String]) -> bool {
         let allowed = match Builtin::of(name) {
             None => false,
-            Some(Builtin::DirectlyCallTool | Builtin::RequireTool) => !tools.is_empty(),
+            Some(Builtin::DirectlyCallTool | Builtin::RequireTool) => !tools.is_empty() || self.searches,
+            // What is found may be used: nobody gets that without asking for it.
+            Some(Builtin::SearchCapabilities) => self.doc.builtins.is_some(),
             Some(Builtin::AskForClarification) => self.doc.allow.user_interaction,
             Some(Builtin::LoadingSkills) => !skills.is_empty(),
             Some(Builtin::LoadSkillResources) => self.of(skills).any(|skill| !skill.files().is_empty()),

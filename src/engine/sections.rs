@@ -47,7 +47,7 @@ pub(super) enum Depends {
 
 /// The engine's own sections: name, tier, file, what it depends on, and for which protocols
 /// (`Some(true)`: native tools only; `Some(false)`: all others).
-const OWN: [(&str, Tier, &str, Depends, Option<bool>); 10] = [
+const OWN: [(&str, Tier, &str, Depends, Option<bool>); 11] = [
     ("TRAITS", Tier::HighStatic, "prompts/engine/traits.md.j2", Depends::Nothing, None),
     ("PROTOCOL", Tier::HighStatic, "prompts/engine/protocol_json.md.j2", Depends::Nothing, Some(false)),
     ("PROTOCOL", Tier::HighStatic, "prompts/engine/protocol_tools.md.j2", Depends::Nothing, Some(true)),
@@ -57,6 +57,7 @@ const OWN: [(&str, Tier, &str, Depends, Option<bool>); 10] = [
     ("SCHEMA", Tier::SemiDynamic, "prompts/engine/schema.md.j2", Depends::Actions, Some(false)),
     ("EVIDENCE", Tier::TimelineOpen, "prompts/engine/evidence.md.j2", Depends::State, None),
     ("TODO", Tier::TimelineOpen, "prompts/engine/todo.md.j2", Depends::State, None),
+    ("EXTRA_CAPABILITIES", Tier::Dynamic, "prompts/engine/extra_capabilities.md.j2", Depends::State, None),
     ("TURN", Tier::Dynamic, "prompts/engine/turn.md.j2", Depends::State, None),
 ];
 
@@ -117,6 +118,7 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
     query.trust = Trust::Untrusted;
     query.depends = Depends::Nothing;
     sections.push(query);
+    own(&["EXTRA_CAPABILITIES"], &mut sections)?;
     let mechanism = |name: &str| file(&library.mechanism_file(loaded, name));
     sections.push(SectionProgram::new("REFLECTION", Tier::Dynamic, mechanism("section")?));
     if library.workspace.doc.mechanisms.verification

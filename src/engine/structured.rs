@@ -89,7 +89,7 @@ impl LoopCore {
         let tool = edition
             .toolbox
             .get(&call.tool)
-            .filter(|_| self.program.tools.contains(&call.tool))
+            .filter(|_| self.may_call(&call.tool))
             .ok_or_else(|| StepFailure::new(format!("there is no tool named `{}`", call.tool)))?;
         let spec = serde_json::json!({
             "name": tool.name, "description": tool.description, "params": tool.params,

@@ -378,16 +378,16 @@ impl LoopCore {
             | Builtin::RequestVerification
             | Builtin::LoadingSkills
             | Builtin::LoadSkillResources
-            | Builtin::ChangeSkillViewOffset => Ok(()),
+            | Builtin::ChangeSkillViewOffset
+            | Builtin::SearchCapabilities => Ok(()),
         }
     }
 
     /// Tool calls must fit their tools before anything runs.
     fn check_calls(&self, extracted: &Extracted) -> Result<(), Refused> {
         for call in super::batch::calls(&extracted.params) {
-            if !self.program.tools.contains(&call.tool) {
-                let tools = self.program.tools.join(", ");
-                return Err(missing(format!("There is no tool `{}`. The tools are: {tools}.", call.tool)));
+            if !self.may_call(&call.tool) {
+                return Err(missing(format!("There is no tool `{}`. {}", call.tool, self.tools_in_words())));
             }
             if let Some(tool) = self.edition.toolbox.get(&call.tool) {
                 tool.validator.check(&call.params).map_err(|problem| Refused {

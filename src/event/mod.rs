@@ -4,6 +4,7 @@
 //! `--events FILE`, `--format json`, and later reports. The JSON Schema in `schemas/event.schema.json`
 //! is generated from them.
 
+mod capability;
 mod mechanism;
 mod reason;
 mod reload;
@@ -12,6 +13,7 @@ mod stream;
 mod types;
 mod verification;
 
+pub use capability::*;
 pub use mechanism::*;
 pub use reason::ExitReason;
 pub use reload::{ReloadFinding, ReloadStatus};

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::capability::{CapabilityRef, CatalogMatch};
 use super::mechanism::{
     CheckpointState, Decision, Grounds, PerceptionState, PerceptionTrigger, ProgressState, ReflectionState,
     SpinConsequence, SpinOpinion, SpinState,
@@ -164,6 +165,8 @@ pub enum CallPurpose {
     Reflection,
     /// The second opinion on a suspected spin.
     Spin,
+    /// Names from the catalog of capabilities.
+    Catalog,
     /// Whether the goal is reached.
     Verification,
 }
@@ -180,6 +183,7 @@ impl CallPurpose {
             Self::Perception => "perception",
             Self::Reflection => "reflection",
             Self::Spin => "spin",
+            Self::Catalog => "catalog",
             Self::Verification => "verification",
         }
     }
@@ -581,6 +585,19 @@ pub enum Event {
         path: String,
         /// Its size.
         bytes: u64,
+    },
+    /// Capabilities were searched.
+    Capability {
+        /// What was needed.
+        queries: Vec<String>,
+        /// What was found, the best first.
+        found: Vec<CapabilityRef>,
+        /// Whether the search alone may well have missed what was meant.
+        unsure: bool,
+        /// What a model chose from the catalog, where one was asked.
+        catalog: Option<CatalogMatch>,
+        /// What the model may use from now on that it could not before.
+        added: Vec<CapabilityRef>,
     },
     /// A sub-loop takes over.
     FocusOn {

@@ -3,7 +3,7 @@
 use super::plain::{escape, one_line};
 use super::screen::Look;
 use crate::event::{
-    Decision, Event, Grounds, SkillChange, SpinConsequence, VerificationConsequence, VerificationOutcome,
+    CatalogMatch, Decision, Event, Grounds, SkillChange, SpinConsequence, VerificationConsequence, VerificationOutcome,
 };
 
 /// The most characters of what a model says.
@@ -67,6 +67,15 @@ pub(super) fn told(event: &Event) -> Option<Told> {
             let grounds = numbers(grounds);
             let times = if state.count > 0 { format!(" x {}", state.count) } else { String::new() };
             Told::Line(Look::Warning, format!("  ! {what}: {action}{times} ({grounds}): {reason}"))
+        }
+        Event::Capability { catalog: Some(CatalogMatch { error: Some(error), .. }), .. } => {
+            failed("choice from the catalog of capabilities", error)
+        }
+        Event::Capability { queries, found, .. } => {
+            let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+            let (asked, names) = (one_line(&queries.join("; "), 60), one_line(&names.join(", "), WIDE));
+            let names = if names.is_empty() { "nothing".to_owned() } else { names };
+            Told::Line(Look::Dim, format!("  searched ({asked}): {names}"))
         }
         Event::Progress { state, ends, grounds, .. } => {
             let line = format!(

@@ -2,6 +2,7 @@
 //!
 //! Owned by the interpreter, changed by steps. Values are minijinja values, since templates read them all the time.
 
+mod found;
 mod frame;
 mod history;
 mod scope;
@@ -15,6 +16,8 @@ pub use skills::{LoadedSkills, OfferedSkill, SkillView};
 pub use vars::{SetError, Vars};
 
 use minijinja::Value;
+
+use crate::event::CapabilityState;
 
 /// What one run of a loop knows. A sub-loop that shares its parent's task has its own.
 #[derive(Debug, Default)]
@@ -61,6 +64,8 @@ pub struct RunState {
     pub seen: Seen,
     /// The skills that are loaded.
     pub skills: LoadedSkills,
+    /// Capabilities that were found.
+    pub capabilities: CapabilityState,
 }
 
 /// What binds one turn only, taken from the state when the turn begins.

@@ -49,11 +49,8 @@ pub struct Scope {
     frame: Frame,
 }
 
-/// Names that belong to capabilities: known, and empty until those are in force.
-const NOT_YET: [&str; 1] = ["capabilities"];
-
 /// Every name that a scope may answer to, beside a frame's own.
-pub const BASE_NAMES: [&str; 21] = [
+pub const BASE_NAMES: [&str; 22] = [
     "input",
     "state",
     "feedback",
@@ -75,6 +72,7 @@ pub const BASE_NAMES: [&str; 21] = [
     "verification",
     "progress",
     "checkpoint",
+    "capabilities",
 ];
 
 impl Scope {
@@ -138,7 +136,7 @@ impl Scope {
             "verification" => self.state(|s| s.seen.verification.clone()),
             "progress" => self.state(|s| s.seen.progress.clone()),
             "checkpoint" => self.state(|s| s.seen.checkpoint.clone()),
-            _ if NOT_YET.contains(&name) => Value::from(()),
+            "capabilities" => self.state(|s| Value::from(Serde(&s.capabilities))),
             _ => return None,
         };
         Some(value)

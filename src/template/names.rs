@@ -5,8 +5,6 @@
 pub enum Where {
     /// In every template and expression of a loop.
     Loop,
-    /// In every template and expression of a loop; empty until its mechanism is in force.
-    Later,
     /// In the text of prompts.
     Prompt,
     /// In an action's `verify` and `do`.
@@ -29,7 +27,6 @@ impl Where {
     pub fn words(self) -> &'static str {
         match self {
             Self::Loop => "everywhere in a loop",
-            Self::Later => "everywhere in a loop; empty in this version",
             Self::Prompt => "in prompts",
             Self::Action => "in an action's `verify` and `do`, and in tools",
             Self::Tool => "in the steps of tools and executable skills",
@@ -152,7 +149,12 @@ pub const NAMES: &[Name] = &[
         "The skills that the loop offers: `name`, `description`, `loaded`, and of loaded ones what the prompt shows: `text`, `first_line`, `last_line`, `lines`, `files`.",
     ),
     name("here", "string", Where::Tool, "The folder of the tool's document or the skill's file, as an absolute path."),
-    name("capabilities", "map", Where::Later, "The capabilities that were found."),
+    name(
+        "capabilities",
+        "map",
+        Where::Loop,
+        "Capabilities that were found: the result record of the last search (`search_results_markdown`, `context_enrichment`, `matched_tool_names`, `matched_forge_names`, `matched_skill_names`, `matched_focus_mode_names`, `recommended`, `catalog_matched`, `details`), and `extra`, what the model may use of all searches.",
+    ),
 ];
 
 /// The catalogue's row of a name.

@@ -68,6 +68,17 @@ pub struct LoopCall {
     pub set: Vec<(String, Value)>,
 }
 
+/// A search for capabilities.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchCall {
+    /// What is needed, each a side of the same need.
+    pub queries: Vec<String>,
+    /// The most hits, when the step names it.
+    pub limit: Option<usize>,
+    /// Whether the helper model is shown the catalog, when the step says so.
+    pub catalog: Option<bool>,
+}
+
 /// What a reflection is asked for.
 #[derive(Debug, Clone)]
 pub struct ReflectCall {
@@ -102,6 +113,12 @@ pub trait Host: Send + Sync {
     fn perceive<'a>(&'a self, reason: String, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
     /// Sets the level of the action that is being done, or looks at the last one; the value is `reflection`.
     fn reflect<'a>(&'a self, call: ReflectCall, cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// Looks for capabilities, and remembers them for the loop; the value is the result record.
+    fn search_capabilities<'a>(
+        &'a self,
+        call: SearchCall,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>>;
     /// Looks for a spin; `review` says whether the helper model is asked. The value is `spin`.
     fn check_spin<'a>(
         &'a self,

@@ -17,6 +17,7 @@ mod reflect;
 mod result;
 mod run;
 mod search;
+mod search_capabilities;
 mod set;
 mod shape;
 mod speak;
@@ -28,7 +29,9 @@ mod verify_goal;
 #[cfg(test)]
 mod tests;
 
-pub use context::{ForgeCall, Host, LoopCall, Phase, ReflectCall, StepContext, StepFailure, ToolCallRequest};
+pub use context::{
+    ForgeCall, Host, LoopCall, Phase, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest,
+};
 pub use table::VERBS;
 
 use std::future::Future;

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::{
     AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, load_skill, perceive, reflect, result,
-    run, search, set, speak, timeline, todo, verify_goal,
+    run, search, search_capabilities, set, speak, timeline, todo, verify_goal,
 };
 
 /// All verbs. A new one is one file and one line here.
@@ -31,6 +31,7 @@ pub const VERBS: &[&dyn AnyVerb] = &[
     &entry::<control::RequestAsync>(),
     &entry::<result::Result>(),
     &entry::<run::Run>(),
+    &entry::<search_capabilities::SearchCapabilities>(),
     &entry::<set::Set>(),
     &entry::<control::Silence>(),
     &entry::<speak::Status>(),

@@ -113,6 +113,12 @@ impl Search {
     /// one that it fits best. A query that is a name finds it first, whatever its case.
     #[must_use]
     pub fn find(&self, queries: &[&str], limit: usize) -> Vec<Hit> {
+        self.find_where(queries, limit, &|_| true)
+    }
+
+    /// The same among the documents that are allowed.
+    #[must_use]
+    pub fn find_where(&self, queries: &[&str], limit: usize, allowed: &dyn Fn(usize) -> bool) -> Vec<Hit> {
         let asked: Vec<Asked> = self.parts(queries).iter().map(|part| self.read(part)).collect();
         let whole = Asked::all(&asked, self.ideas);
         let mut scores = self.scores(&whole);
@@ -131,10 +137,15 @@ impl Search {
             // Above what any other document can have: at most 1 for words and sentences, and the weight of runs.
             scores[*document] += 4.0;
         }
+        for (document, score) in scores.iter_mut().enumerate().filter(|(_, score)| **score > 0.0) {
+            if !allowed(document) {
+                *score = 0.0;
+            }
+        }
         let mut hits = best(&scores, limit);
         hits.retain(|hit| self.is_meant(&whole, hit.document));
         if hits.len() < limit {
-            hits.extend(self.substrings.find(&whole.typed, limit, &hits));
+            hits.extend(self.substrings.find(&whole.typed, limit, &hits, allowed));
         }
         for hit in &mut hits {
             let parts = asked.iter().map(|part| self.coverage(part, hit.document));

@@ -29,7 +29,13 @@ impl Substrings {
 
     /// Documents beside those of `found` that hold some of the words, in a name twice as good as in a description; all of them
     /// below the last one of `found`.
-    pub(super) fn find(&self, words: &[String], limit: usize, found: &[Hit]) -> Vec<Hit> {
+    pub(super) fn find(
+        &self,
+        words: &[String],
+        limit: usize,
+        found: &[Hit],
+        allowed: &dyn Fn(usize) -> bool,
+    ) -> Vec<Hit> {
         let long = |word: &&String| !word.is_ascii() || word.len() >= SHORTEST;
         let finders: Vec<Finder<'_>> = words.iter().filter(long).map(|word| Finder::new(word.as_bytes())).collect();
         let known: HashSet<usize> = found.iter().map(|hit| hit.document).collect();
@@ -37,7 +43,7 @@ impl Substrings {
         let mut counted: Vec<(usize, usize)> = Vec::new();
         for (document, (name, description)) in self.texts.iter().enumerate() {
             let count = 2 * count(name) + count(description);
-            if count > 0 && !known.contains(&document) {
+            if count > 0 && !known.contains(&document) && allowed(document) {
                 counted.push((count, document));
             }
         }

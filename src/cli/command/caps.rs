@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::capability::evaluate::{Entry, Evaluation, Query, evaluate};
 use crate::capability::search::{Idea, Ideas};
-use crate::capability::{Capability, CapabilityKind, Language, Registry, SearchResult};
+use crate::capability::{Capability, CapabilityKind, Language, Registry, result};
 use crate::cli::error::{CliError, CliResult, code};
 use crate::cli::output::Format;
 use crate::cli::{Context, input, library};
@@ -160,7 +160,7 @@ fn row(kind: CapabilityKind, name: &str, description: &str) -> String {
 fn run_search(args: &SearchArgs, context: &Context) -> CliResult {
     let (registry, language) = open(context)?;
     let queries: Vec<&str> = [&args.query].into_iter().chain(&args.more).map(String::as_str).collect();
-    let result = SearchResult::new(&registry.find(&queries, args.limit), &[], language);
+    let result = result(&registry.find(&queries, args.limit), &[], language);
     match args.format {
         Format::Json => context.output.json(&result)?,
         Format::Text if result.details.is_empty() => context.output.note("nothing fits"),

@@ -14,7 +14,9 @@ use crate::policy::Access;
 use crate::state::{Frame, RunFacts, RunState, Scope, ScopeBase, Totals, Vars};
 use crate::syntax::Node;
 use crate::template::{Templates, TemplatesBuilder};
-use crate::verb::{AnyStep, ForgeCall, Host, LoopCall, ReflectCall, StepContext, StepFailure, ToolCallRequest, find};
+use crate::verb::{
+    AnyStep, ForgeCall, Host, LoopCall, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest, find,
+};
 
 /// Everything that a step needs, for one test.
 pub(super) struct World {
@@ -84,6 +86,13 @@ impl Host for FakeHost {
         Box::pin(async move { Ok(self.note(("perceive", reason))) })
     }
     fn reflect<'a>(&'a self, call: ReflectCall, _: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { Ok(self.note(call)) })
+    }
+    fn search_capabilities<'a>(
+        &'a self,
+        call: SearchCall,
+        _: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(async move { Ok(self.note(call)) })
     }
     fn check_spin<'a>(

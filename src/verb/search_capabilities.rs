@@ -1,0 +1,64 @@
+//! `search_capabilities`: looks for what the loop could use.
+
+use std::borrow::Cow;
+
+use minijinja::Value;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+
+use super::shape::{Strings, decode_string_or, string_or};
+use super::{Group, SearchCall, StepContext, StepFailure, Verb};
+
+/// A search for capabilities.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SearchCapabilities(SearchArgs);
+
+/// What is searched for, and how.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "CapabilitySearch")]
+struct SearchArgs {
+    /// What is needed, in any words, or a name. A template.
+    query: String,
+    /// Further sides of the same need. Templates.
+    #[serde(default)]
+    queries: Strings,
+    /// The most hits. Default: 10.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 50))]
+    limit: Option<usize>,
+    /// Whether the helper model is shown the whole catalog. Default: when the search alone is unsure.
+    #[serde(default)]
+    catalog: Option<bool>,
+}
+
+impl Verb for SearchCapabilities {
+    const NAME: &'static str = "search_capabilities";
+    const GROUP: Group = Group::Capability;
+
+    async fn run(&self, cx: &StepContext<'_>) -> Result<Value, StepFailure> {
+        let mut queries = vec![cx.text(&self.0.query)?];
+        queries.extend(self.0.queries.render(cx)?);
+        let call = SearchCall { queries, limit: self.0.limit, catalog: self.0.catalog };
+        cx.host.search_capabilities(call, cx).await
+    }
+}
+
+impl<'de> Deserialize<'de> for SearchCapabilities {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let short = |query| SearchArgs { query, queries: Strings::default(), limit: None, catalog: None };
+        decode_string_or(deserializer, short).map(Self)
+    }
+}
+
+impl JsonSchema for SearchCapabilities {
+    fn schema_name() -> Cow<'static, str> {
+        "SearchCapabilitiesStep".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let examples = json!(["{{ input }}", { "query": "{{ input }}", "queries": ["{{ perception.summary }}"], "limit": 5, "catalog": false }]);
+        let description = "Looks for tools, forges, skills and focus modes: what is needed, or { query, queries, limit, catalog }. The result is the result record, which stays as `capabilities`; what the model may use of it stands in the section EXTRA_CAPABILITIES from the next turn on.";
+        string_or::<SearchArgs>(generator, description, examples)
+    }
+}
