@@ -268,10 +268,11 @@ fn what_a_running_loop_cannot_become_is_refused_in_words() {
     let cases =
         [(typed, "the type of the state variable `words`"), (gone, "`words` is gone"), (model, "`model` changed")];
     for (text, words) in cases {
+        let saved = text.clone();
         let story = Story::new(&[], move |number, folder, engine| {
             if number == 0 {
                 let workspace = folder.read("loopwright.yaml");
-                folder.write("loops/work.yaml", &text);
+                folder.write("loops/work.yaml", &saved);
                 let news = engine.reload();
                 assert_eq!(workspace, folder.read("loopwright.yaml"));
                 // The model `other` does not exist: then no run could use this version, not only the running one.
@@ -291,6 +292,21 @@ fn what_a_running_loop_cannot_become_is_refused_in_words() {
         let reloads = story.reloads();
         assert_eq!(story.statuses(), [ReloadStatus::Refused], "{words}: {reloads:?}");
         assert!(reloads[0].3.contains(words) && reloads[0].3.contains("start again"), "{reloads:?}");
+        let events = story.events.0.lock().unwrap();
+        let findings = events.iter().find_map(|told| match &told.event {
+            Event::Reload { findings, .. } => Some(findings.clone()),
+            _ => None,
+        });
+        let [finding] = &findings.unwrap()[..] else { panic!("one reason") };
+        let code = if words.contains("model") { "running-model" } else { "running-state" };
+        assert_eq!(finding.code.as_deref(), Some(code));
+        assert!(finding.file.as_ref().is_some_and(|file| file.ends_with("work.yaml")), "{finding:?}");
+        let line = text.lines().position(|line| match words {
+            "the type of the state variable `words`" => line.trim_start().starts_with("words:"),
+            "`model` changed" => line.starts_with("model:"),
+            _ => true,
+        });
+        assert_eq!(finding.line, line.map(|line| u32::try_from(line).unwrap() + 1), "{finding:?}");
     }
 }
 

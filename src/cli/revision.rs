@@ -18,6 +18,8 @@ const MAX_BYTES: u64 = 8 << 20;
 pub(super) struct Revision {
     /// The folder, which stands for the repository's.
     pub(super) folder: PathBuf,
+    /// The working folder, from the repository's.
+    below: PathBuf,
 }
 
 impl Drop for Revision {
@@ -35,6 +37,17 @@ pub(super) fn split(word: &str) -> Option<(&str, &str)> {
 }
 
 impl Revision {
+    /// The file or folder of a path that counts from the working folder, as every other path does.
+    pub(super) fn path(&self, path: &str) -> PathBuf {
+        let start = self.folder.join(&self.below);
+        Path::new(path).components().fold(start, |at, part| match part {
+            Component::Normal(name) => at.join(name),
+            // Not out of the copy.
+            Component::ParentDir if at != self.folder => at.parent().map_or_else(|| at.clone(), Path::to_owned),
+            _ => at,
+        })
+    }
+
     /// Copies the files of a revision. Only git's database is read: no hook, filter or checkout runs.
     ///
     /// # Errors
@@ -47,7 +60,9 @@ impl Revision {
         let tree = String::from_utf8_lossy(&commit).trim().to_owned();
         let listing = git(&["ls-tree", "-r", "-l", "-z", "--full-tree", &tree])?;
         let files: Vec<(String, PathBuf)> = listing.split(|byte| *byte == 0).filter_map(entry).collect();
-        let copy = Self { folder: new_folder()? };
+        let below = git(&["rev-parse", "--show-prefix"])?;
+        let below = PathBuf::from(String::from_utf8_lossy(&below).trim_end());
+        let copy = Self { folder: new_folder()?, below };
         copy.fill(&files)
             .and_then(|()| copy.close())
             .map_err(|error| CliError::failed(format!("Cannot read {revision} from git: {error}")))?;

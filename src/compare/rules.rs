@@ -38,6 +38,7 @@ pub(super) fn judge(path: &[&str], old: Option<&Json>, new: Option<&Json>) -> Ve
         ["model", tier] => {
             one(Finding::new("model", Review, format!("The tier `{tier}` {}.", moves(old, new))), old, new)
         }
+        ["state", _] if same_but_for_order(old, new) => Vec::new(),
         ["state", name] => one(Finding::new("state", Review, state(name, old, new)), old, new),
         ["actions", name] => {
             let (severity, word) = if old.is_none() { (Widens, "new") } else { (Narrows, "gone") };
@@ -96,6 +97,27 @@ fn moves(old: Option<&Json>, new: Option<&Json>) -> String {
 /// A number, or a time in seconds.
 pub(super) fn number(value: &Json) -> Option<f64> {
     value.as_f64().or_else(|| Some(Duration::parse(value.as_str()?).ok()?.0.as_secs_f64()))
+}
+
+/// Whether two schemas differ in nothing but the order of what an `enum` or `required` lists.
+pub(super) fn same_but_for_order(old: Option<&Json>, new: Option<&Json>) -> bool {
+    fn ordered(value: &Json) -> Json {
+        match value {
+            Json::Object(map) => map
+                .iter()
+                .map(|(key, value)| {
+                    let mut value = ordered(value);
+                    if let Some(list) = value.as_array_mut().filter(|_| matches!(key.as_str(), "enum" | "required")) {
+                        list.sort_by_key(Json::to_string);
+                    }
+                    (key.clone(), value)
+                })
+                .collect(),
+            Json::Array(list) => list.iter().map(ordered).collect(),
+            other => other.clone(),
+        }
+    }
+    old.zip(new).is_some_and(|(old, new)| ordered(old) == ordered(new))
 }
 
 fn same_size(old: Option<&Json>, new: Option<&Json>) -> bool {

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::rules::shown;
+use super::rules::{same_but_for_order, shown};
 use super::{Change, Finding, Severity, Side, change};
 use crate::engine::outline;
 use crate::explain::{Defaults, Item, explain_workspace};
@@ -57,7 +57,15 @@ fn judge(key: &str, old: Option<&Json>, new: Option<&Json>) -> Vec<Finding> {
 
 fn policy(was: &[Json], is: &[Json]) -> Vec<Finding> {
     let mut found = Vec::new();
-    for rule in is.iter().filter(|rule| !was.contains(rule)) {
+    let mut new: Vec<&Json> = is.iter().filter(|rule| !was.contains(rule)).collect();
+    let mut gone: Vec<&Json> = was.iter().filter(|rule| !is.contains(rule)).collect();
+    // One rule in the place of one other was edited.
+    while let Some((before, after)) = edited(&gone, &new, was, is) {
+        found.push(edit(before, after));
+        gone.retain(|rule| !std::ptr::eq(*rule, before));
+        new.retain(|rule| !std::ptr::eq(*rule, after));
+    }
+    for rule in new {
         let severity = match rule["decision"].as_str() {
             Some("allow") => Widens,
             Some("deny") => Narrows,
@@ -68,7 +76,7 @@ fn policy(was: &[Json], is: &[Json]) -> Vec<Finding> {
                 .values(None, Some(rule)),
         );
     }
-    for rule in was.iter().filter(|rule| !is.contains(rule)) {
+    for rule in gone {
         let severity = match rule["decision"].as_str() {
             Some("allow") => Narrows,
             // Whatever stood in the way no longer does.
@@ -87,6 +95,41 @@ fn policy(was: &[Json], is: &[Json]) -> Vec<Finding> {
         ));
     }
     found
+}
+
+/// A rule that is gone and a new one that are probably one: they are about the same, or stand at the same place among
+/// equally many.
+fn edited<'a>(gone: &[&'a Json], new: &[&'a Json], was: &[Json], is: &[Json]) -> Option<(&'a Json, &'a Json)> {
+    let about = |rule: &Json| {
+        let mut rule = rule.clone();
+        if let Some(map) = rule.as_object_mut() {
+            map.shift_remove("decision");
+        }
+        rule
+    };
+    let place = |list: &[Json], rule: &Json| list.iter().position(|one| std::ptr::eq(one, rule));
+    let same = |before: &Json, after: &Json| about(before) == about(after);
+    let in_place = |before: &Json, after: &Json| was.len() == is.len() && place(was, before) == place(is, after);
+    let pairs = || gone.iter().flat_map(|before| new.iter().map(move |after| (*before, *after)));
+    pairs()
+        .find(|(before, after)| same(before, after))
+        .or_else(|| pairs().find(|(before, after)| in_place(before, after)))
+}
+
+/// What an edited rule means: a decision that lets more or less pass, or something to be read.
+fn edit(before: &Json, after: &Json) -> Finding {
+    let strictness = |rule: &Json| ["allow", "ask", "deny"].iter().position(|word| rule["decision"] == **word);
+    let same = before.as_object().zip(after.as_object()).is_some_and(|(before, after)| {
+        let keys = before.keys().chain(after.keys()).filter(|key| *key != "decision");
+        keys.clone().all(|key| before.get(key) == after.get(key))
+    });
+    let severity = match (strictness(before), strictness(after)) {
+        (Some(was), Some(is)) if same && is < was => Widens,
+        (Some(was), Some(is)) if same && is > was => Narrows,
+        _ => Review,
+    };
+    let sentence = format!("A rule of the policy changes from {} to {}.", shown(before), shown(after));
+    Finding::new("policy", severity, sentence).values(Some(before), Some(after))
 }
 
 /// The tools and forges that both versions of a loop may use, where they are documents that changed.
@@ -118,7 +161,8 @@ pub(super) fn tools(old: &Side, new: &Side, before: &str, after: &str) -> Vec<Ch
         let (was, is) = (node(old), node(new));
         if let (Some(Json::Object(was)), Some(Json::Object(is))) = (was, is) {
             let keys = is.keys().chain(was.keys().filter(|key| !is.contains_key(*key)));
-            for key in keys.filter(|key| *key != "$schema" && was.get(*key) != is.get(*key)) {
+            let same = |key: &String| was.get(key) == is.get(key) || same_but_for_order(was.get(key), is.get(key));
+            for key in keys.filter(|key| *key != "$schema" && !same(key)) {
                 let sentence = format!("`{key}` of the {} `{name}` changes.", kind.word());
                 let finding = Finding::new(kind.word(), Review, sentence).values(was.get(key), is.get(key));
                 changes.push(change(finding, Some(after), format!("{}.{name}.{key}", kind.word()), None, None));

@@ -16,6 +16,7 @@ use super::iteration::LoopRun;
 use super::mechanism::Mechanisms;
 use super::memory::Memory;
 use super::models::{Chain, Models};
+use super::render::PromptWatch;
 use super::skillbook::{NativeSkill, Natives};
 use super::stop::{Cancel, Stop};
 use super::toolbox::Brought;
@@ -134,6 +135,7 @@ pub struct EngineBuilder {
     native: Natives,
     record: Option<PathBuf>,
     accept: bool,
+    prompts: Option<PromptWatch>,
     retry: Option<RetryPolicy>,
     asker: Arc<dyn Asker>,
     hot_reload: HotReload,
@@ -196,6 +198,13 @@ impl EngineBuilder {
         self
     }
 
+    /// Shows every prompt of the loops that are asked for before it is sent.
+    #[must_use]
+    pub(crate) fn prompts(mut self, watch: PromptWatch) -> Self {
+        self.prompts = Some(watch);
+        self
+    }
+
     /// Who answers questions. Default: nobody.
     #[must_use]
     pub fn asker(mut self, asker: Arc<dyn Asker>) -> Self {
@@ -236,6 +245,7 @@ impl EngineBuilder {
             models: Models::new(Arc::clone(&self.library), self.models, self.record, self.accept),
             retry: self.retry.unwrap_or(configured),
             subscribers: self.subscribers,
+            prompts: self.prompts,
             asker: self.asker,
             library: self.library,
         };
@@ -254,6 +264,7 @@ pub(super) struct EngineInner {
     pub(super) models: Models,
     pub(super) retry: RetryPolicy,
     pub(super) asker: Arc<dyn Asker>,
+    pub(super) prompts: Option<PromptWatch>,
     subscribers: Vec<Arc<dyn Subscriber>>,
 }
 
@@ -274,6 +285,7 @@ impl Engine {
             native: Natives::default(),
             record: None,
             accept: false,
+            prompts: None,
             retry: None,
             asker: Arc::new(NoAsker),
             hot_reload: HotReload::Off,

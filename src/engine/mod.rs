@@ -47,5 +47,6 @@ pub use edition::{HotReload, Reloaded};
 pub use error::EngineError;
 pub(crate) use models::{MODEL_HELP, environment_model};
 pub use outline::{Outline, OutlineAction, outline};
+pub(crate) use render::IterationPrompt;
 pub use render::RenderedPrompt;
 pub use stop::Cancel;

@@ -233,6 +233,7 @@ impl Models {
         if let Some(map) = settings.as_object_mut() {
             map.shift_remove("provider");
         }
+        let settings = self.accepting(&provider, settings);
         let provider = model::provider(&provider).map_err(|error| setup(&error))?;
         provider.build(&settings, &self.context).map_err(|error| setup(&error))
     }
@@ -253,7 +254,16 @@ impl Models {
             });
         }
         let provider = model::provider(&spec.provider).map_err(|error| setup(&error))?;
-        provider.build(&spec.settings(), &self.context).map_err(|error| setup(&error))
+        let settings = self.accepting(&spec.provider, spec.settings());
+        provider.build(&settings, &self.context).map_err(|error| setup(&error))
+    }
+
+    /// The settings of a model; of a script, with what was asked for all scripts.
+    fn accepting(&self, provider: &str, mut settings: Json) -> Json {
+        if let Some(map) = settings.as_object_mut().filter(|_| self.accept && provider == "replay") {
+            map.insert("accept".to_owned(), Json::Bool(true));
+        }
+        settings
     }
 
     /// The loop's own script, which answers its own input and nothing else.

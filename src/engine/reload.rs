@@ -87,21 +87,20 @@ impl LoopRun {
         let (name, before) = (self.core.program.name.clone(), Arc::clone(&self.core.edition));
         let program = edition.program(&name);
         let reasons = match &program {
-            Ok(program) => refusals(&self.core.program, program),
-            Err(error) => vec![error.to_string()],
+            Ok(program) => refusals(&self.core.program, program, edition),
+            Err(error) => vec![ReloadFinding::of_change(&error.to_string())],
         };
         let refused = !reasons.is_empty();
         if let (Ok(program), false) = (program, refused) {
             self.change_to(edition, program);
         }
-        let findings = reasons.iter().map(|words| ReloadFinding::of_change(words));
         self.tell(Reloaded {
             loop_name: name,
             status: if refused { ReloadStatus::Refused } else { ReloadStatus::Applied },
             before: before.version.to_string(),
             after: edition.version.to_string(),
             files: edition.contents.changed_since(&before.contents),
-            findings: if refused { findings.collect() } else { edition.warnings.clone() },
+            findings: if refused { reasons } else { edition.warnings.clone() },
         });
     }
 
@@ -150,19 +149,39 @@ impl LoopRun {
     }
 }
 
-/// Why a running loop cannot become this; nothing when it can.
-fn refusals(old: &Program, new: &Program) -> Vec<String> {
+/// Why a running loop cannot become this; nothing when it can. The places are in the new documents.
+fn refusals(old: &Program, new: &Program, edition: &Edition) -> Vec<ReloadFinding> {
+    let document = edition.library.loops.get(&new.name).map(|loaded| (&loaded.node, loaded.source));
+    let refusal = |code: &str, path: &[&str], words: String| {
+        let finding = ReloadFinding::of_change(&words).coded(code);
+        let Some((node, source)) = document else { return finding };
+        // The place of the last part that is there.
+        let mut at = (node, crate::diag::Span::new(source, 0, 0));
+        for key in path {
+            let Some(entry) = at.0.entry(key) else { break };
+            at = (&entry.value, if entry.key_span.is_none() { at.1 } else { entry.key_span });
+        }
+        let sources = &edition.library.sources;
+        let place = sources.line_col(at.1).start;
+        finding.at(sources.path(at.1.source).display().to_string(), place.line, place.column)
+    };
     let mut reasons = Vec::new();
     for (name, var) in &old.state {
         match new.state.get(name) {
-            None => reasons.push(format!(
-                "the state variable `{name}` is gone: a running loop keeps its variables, put it back or start again"
-            )),
-            Some(changed) if changed.schema != var.schema => reasons.push(format!(
-                "the type of the state variable `{name}` changed from {} to {}: a running loop keeps its types, \
-                 put it back or start again",
-                var.schema, changed.schema
-            )),
+            None => {
+                let words = format!(
+                    "the state variable `{name}` is gone: a running loop keeps its variables, put it back or start again"
+                );
+                reasons.push(refusal("running-state", &["state"], words));
+            }
+            Some(changed) if changed.schema != var.schema => {
+                let words = format!(
+                    "the type of the state variable `{name}` changed from {} to {}: a running loop keeps its types, \
+                     put it back or start again",
+                    var.schema, changed.schema
+                );
+                reasons.push(refusal("running-state", &["state", name], words));
+            }
             Some(_) => {}
         }
     }
@@ -170,7 +189,8 @@ fn refusals(old: &Program, new: &Program) -> Vec<String> {
         program.models.iter().map(|(tier, model)| (tier.clone(), model.node().to_json())).collect::<Vec<_>>()
     };
     if models(old) != models(new) {
-        reasons.push("`model` changed: a running loop keeps its models, put it back or start again".to_owned());
+        let words = "`model` changed: a running loop keeps its models, put it back or start again";
+        reasons.push(refusal("running-model", &["model"], words.to_owned()));
     }
     reasons
 }

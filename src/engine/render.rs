@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::builder::{Engine, Prepared, RunRequest};
+use super::core::LoopCore;
 use super::error::EngineError;
-use super::memory::Memory;
+use super::memory::{Memory, TurnPrompt};
 use crate::event::SectionProfile;
 use crate::model::tokens::Counter;
-use crate::model::{Protocol, ToolSpec};
+use crate::model::{Protocol, ToolSpec, Turn};
 use crate::reply::Grammar;
 use crate::state::TurnBinding;
 
@@ -30,6 +31,37 @@ pub struct RenderedPrompt {
     pub estimated: bool,
     /// Who would answer; none while no model is configured.
     pub model: Option<String>,
+}
+
+/// The text that one iteration of a run sends.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct IterationPrompt {
+    /// The iteration, from 1.
+    pub(crate) iteration: u32,
+    /// The system message.
+    pub(crate) system: String,
+    /// What was said so far, and the open part.
+    pub(crate) user: String,
+    /// The nonce of the turn.
+    pub(crate) nonce: String,
+}
+
+/// Sees the prompts of the loop that a run was asked for, before each is sent.
+pub(crate) type PromptWatch = Arc<dyn Fn(IterationPrompt) + Send + Sync>;
+
+impl LoopCore {
+    /// Shows a prompt to whoever watches.
+    pub(super) fn show_prompt(&self, iteration: u32, prompt: &TurnPrompt, transcript: &[Turn]) {
+        let Some(watch) = self.shared.engine.prompts.as_ref().filter(|_| self.depth == 0) else { return };
+        let system: Vec<&str> = prompt.assembled.system.iter().map(|block| &*block.text).collect();
+        let said = transcript.iter().filter_map(|turn| match turn {
+            Turn::User(text) | Turn::Assistant(text) | Turn::Calls { text, .. } => Some(&**text),
+            Turn::Results(_) => None,
+        });
+        let user: Vec<&str> = said.chain([prompt.assembled.last.as_str()]).collect();
+        let (system, user, nonce) = (system.join("\n\n"), user.join("\n\n"), prompt.nonce.to_string());
+        watch(IterationPrompt { iteration, system, user, nonce });
+    }
 }
 
 impl Engine {

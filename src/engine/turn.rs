@@ -99,6 +99,7 @@ impl LoopRun {
         let prompt = self.memory.assemble(&self.core, set, protocol, last).map_err(|failure| {
             TurnFailure::End(End::failed(ExitReason::Error, format!("the prompt could not be rendered: {failure}")))
         })?;
+        self.core.show_prompt(iteration, &prompt, self.memory.transcript.turns());
         if let Some(size) = prompt.size {
             self.core.note_prompt(size);
         }

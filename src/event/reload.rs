@@ -22,7 +22,8 @@ pub enum ReloadStatus {
 pub struct ReloadFinding {
     /// `error` or `warning`.
     pub severity: String,
-    /// The kind of finding, such as `undefined-variable`; none for a change that a running loop cannot take.
+    /// The kind of finding, such as `undefined-variable`. For a change that a running loop cannot take: `running-state` for
+    /// its variables, `running-model` for its models, none for anything else.
     pub code: Option<String>,
     /// What is wrong.
     pub message: String,
@@ -37,6 +38,18 @@ pub struct ReloadFinding {
 }
 
 impl ReloadFinding {
+    /// The same with a kind.
+    #[must_use]
+    pub fn coded(self, code: &str) -> Self {
+        Self { code: Some(code.to_owned()), ..self }
+    }
+
+    /// The same with a place: a file, and line and column from 1.
+    #[must_use]
+    pub fn at(self, file: String, line: u32, column: u32) -> Self {
+        Self { file: Some(file), line: Some(line), column: Some(column), ..self }
+    }
+
     /// An error about a change as a whole, in words.
     #[must_use]
     pub fn of_change(words: &str) -> Self {

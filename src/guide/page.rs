@@ -195,10 +195,16 @@ fn tools(library: &Library, outline: Option<&Outline>) -> String {
 }
 
 fn state(doc: &LoopDoc) -> String {
+    let about = |var: &crate::document::StateVar| escape(var.schema["description"].as_str().unwrap_or_default());
+    let described = doc.state.values().any(|var| !about(var).is_empty());
     let row = |(name, var): (&String, &crate::document::StateVar)| {
-        vec![code(name), type_words(&var.schema), code(&var.default.to_string())]
+        let mut row = vec![code(name), type_words(&var.schema), code(&var.default.to_string())];
+        row.extend(described.then(|| about(var)));
+        row
     };
-    table(&["variable", "type", "at the start"], &doc.state.iter().map(row).collect::<Vec<_>>())
+    let heads = ["variable", "type", "at the start", "what it is"];
+    let heads = if described { &heads[..] } else { &heads[..3] };
+    table(heads, &doc.state.iter().map(row).collect::<Vec<_>>())
 }
 
 fn hooks(doc: &LoopDoc) -> String {

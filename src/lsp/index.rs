@@ -98,7 +98,9 @@ impl Index {
             let (Some(root), Some(name)) = (root.name.as_deref(), part.name.clone()) else { continue };
             let span = place.span(part.range.clone());
             // A part that another name stands for, or a place that is not exact, is nothing that can be pointed at.
-            if library.sources.slice(span) != name {
+            let written = library.sources.slice(span);
+            let inside = written.strip_prefix(['"', '\'']).and_then(|rest| rest.strip_suffix(['"', '\'']));
+            if written != name && inside != Some(&*name) {
                 continue;
             }
             let action = || action_around(library, place);

@@ -173,7 +173,7 @@ impl Follower {
         };
         let change = Change {
             status,
-            name: scan.name,
+            name: scan.name.or_else(|| self.known_name()),
             before: self.judge.in_force().cloned(),
             after: version.clone(),
             files: scan.contents.changed_since(&self.contents),
@@ -191,6 +191,17 @@ impl Follower {
             }
         }
         Look { change: Some(change), again: None, places }
+    }
+
+    /// The loop's name as far as it was known before: its document may be gone.
+    fn known_name(&self) -> Option<String> {
+        let path = match &self.target {
+            Target::Name(name) => return Some(name.clone()),
+            Target::File(path) => std::path::absolute(path).ok()?,
+        };
+        let is_it = |known: &std::path::Path| std::path::absolute(known).is_ok_and(|known| known == path);
+        let found = self.library.loops.iter().find(|(_, loaded)| is_it(&loaded.path));
+        found.map(|(name, _)| name.clone())
     }
 
     /// Reads everything until two readings agree.

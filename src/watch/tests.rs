@@ -159,6 +159,19 @@ fn a_half_written_file_is_never_offered() {
 }
 
 #[test]
+fn a_loop_whose_document_is_gone_is_still_named() {
+    let folder = Folder::new();
+    for target in [Target::Name("work".to_owned()), Target::File(folder.path("loops/work.yaml"))] {
+        let mut follower = Follower::new(folder.library(), target);
+        assert_eq!(look(&mut follower).map(|(status, _)| status), Some(ReloadStatus::Loaded));
+        std::fs::remove_file(folder.path("loops/work.yaml")).unwrap();
+        let change = follower.look(Instant::now(), Patience::None, |_, _| Ok(())).change.unwrap();
+        assert_eq!((change.status, change.name.as_deref()), (ReloadStatus::Refused, Some("work")));
+        folder.write("loops/work.yaml", LOOP);
+    }
+}
+
+#[test]
 fn a_reading_that_falls_into_the_middle_of_a_change_is_not_used() {
     let folder = Folder::new();
     let library = folder.library();

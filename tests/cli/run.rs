@@ -620,3 +620,41 @@ fn render_says_what_changed_and_up_to_where_a_cache_holds() {
     assert_eq!(query["first"], json!({ "line": 1, "before": "one", "after": "two" }));
     folder.run(&["render", "echo", "--diff", "none.json"]).exits(2);
 }
+
+#[test]
+fn iterations_of_a_scripted_run_are_compared() {
+    let quote = |text: &str| serde_json::to_string(text).unwrap();
+    let script = format!(
+        "kind: script\nprotocol: json\nexchanges:\n- reply: {{ text: {} }}\n- reply: {{ text: {} }}\n",
+        quote(WAIT),
+        quote(SAY)
+    );
+    let folder = Folder::new(&[("loops/echo.yaml", ECHO), ("s.yaml", &script)]);
+    let model = ["--model", "main=replay:s.yaml"];
+    let with = |arguments: &[&str]| folder.run(&[arguments, &model].concat());
+    // A script without its requests is refused, also one that the command line names; its author has them written.
+    with(&["run", "echo", "--input", "x"]).exits(1);
+    with(&["run", "echo", "--input", "x", "--accept-script"]).exits(0);
+    assert!(folder.read("s.yaml").contains("request:"));
+
+    let difference =
+        with(&["render", "echo", "--input", "x", "--iterations", "1..2", "--format", "json"]).exits(0).json();
+    let status = |name: &str| {
+        let rows = difference["sections"].as_array().unwrap();
+        rows.iter().find(|row| row["name"] == name).map(|row| row["status"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(status("ITERATION").as_deref(), Some("new"), "{difference}");
+    assert_eq!(status("USER_QUERY").as_deref(), Some("same"), "{difference}");
+    assert_eq!(difference["broken_by"], Value::Null, "the stable part stays");
+    let text = with(&["render", "echo", "--input", "x", "--iterations", "1..2"]).exits(0).stdout;
+    assert!(text.contains("+ ITERATION: new") && text.contains("  USER_QUERY: same"), "{text}");
+
+    let beyond = with(&["render", "echo", "--input", "x", "--iterations", "1..9"]).exits(1);
+    assert!(beyond.stderr.contains("no iteration 9") && beyond.stderr.contains("after 2"), "{beyond:?}");
+    let server = answering(SAY);
+    let refused = workspace(&server).run(&["render", "echo", "--input", "x", "--iterations", "1..2"]).exits(2);
+    assert!(refused.stderr.contains("replay:FILE") && server.seen().is_empty(), "{refused:?}");
+    for wrong in ["2", "0..1", "a..b"] {
+        folder.run(&["render", "echo", "--iterations", wrong]).exits(2);
+    }
+}

@@ -71,7 +71,7 @@ fn docs_cases() {
 
 #[test]
 fn diff_cases() {
-    check("diff", 4);
+    check("diff", 5);
 }
 
 /// The pages of the shipped loops are what the program makes of them.
@@ -124,6 +124,37 @@ fn a_revision_of_git_is_compared_with_the_working_folder() {
     for wrong in ["nowhere:loops/a.yaml", "HEAD:loops/none.yaml"] {
         assert!(!diff(&[wrong]).exits(2).stderr.is_empty());
     }
+}
+
+#[test]
+fn a_path_at_a_revision_counts_from_the_working_folder() {
+    let folder = Folder::new(&[("sub/loops/a.yaml", "name: a\nprompt: { instruction: one }\n")]);
+    git(&folder, &["init", "-q"]);
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "-qm", "x"]);
+    folder.write("sub/loops/a.yaml", "name: a\nprompt: { instruction: two }\n");
+    let below = |arguments: &[&str]| {
+        let output = folder.loopwright(arguments).current_dir(folder.file("sub")).output().unwrap();
+        super::Done::of(&output)
+    };
+    for word in ["HEAD:loops/a.yaml", "HEAD:./loops/a.yaml", "HEAD:../sub/loops/a.yaml"] {
+        let done = below(&["diff", word]).exits(1);
+        assert!(done.stdout.contains("- one") && done.stdout.contains("+ two"), "{word}: {done:?}");
+    }
+    let done = below(&["render", "a", "--diff", "HEAD:loops/a.yaml"]).exits(0);
+    assert!(done.stdout.contains("- one"), "{done:?}");
+    assert!(below(&["diff", "HEAD:sub/loops/a.yaml", "loops/a.yaml"]).exits(2).stderr.contains("working folder"));
+}
+
+#[test]
+fn a_graph_is_drawn_only_as_the_ending_of_its_file_says() {
+    let folder = Folder::new(&[("loops/a.yaml", "name: a\nprompt: { instruction: x }\n")]);
+    let done = folder.run(&["graph", "a", "-o", "a.pdf"]).exits(2);
+    assert!(done.stderr.contains(".pdf") && done.stderr.contains(".svg"), "{done:?}");
+    assert!(!folder.file("a.pdf").exists());
+    folder.run(&["graph", "a", "-o", "a.pdf", "--format", "dot"]).exits(0);
+    folder.run(&["graph", "a", "-o", "picture"]).exits(0);
+    assert!(folder.read("a.pdf").starts_with("digraph") && folder.read("picture").starts_with("flowchart"));
 }
 
 #[test]

@@ -103,12 +103,11 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
 fn open(context: &Context, word: &str) -> Result<Version, CliError> {
     let Some((name, path)) = revision::split(word) else { return open_here(context, word) };
     let copy = Revision::open(name)?;
-    let inside = path.trim_start_matches("./");
-    let file = copy.folder.join(inside);
+    let file = copy.path(path);
     if !file.exists() {
-        return Err(
-            CliError::usage(format!("{name} has no {inside}")).hint("the path counts from the top of the repository")
-        );
+        let inside = file.strip_prefix(&copy.folder).unwrap_or(&file).display().to_string();
+        return Err(CliError::usage(format!("{name} has no {inside}"))
+            .hint("the path counts from the working folder, on both sides"));
     }
     let (library, loop_name) = open_path(&file, word)?;
     let side = Side { library, copy: Some((copy.folder.clone(), format!("{name}:"))) };

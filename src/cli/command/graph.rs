@@ -40,8 +40,13 @@ enum Format {
 
 pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     let (library, name) = library::open_loop(context, &args.loop_word)?;
+    let format = match (args.format, &args.output) {
+        (Some(format), _) => format,
+        (None, Some(file)) => of_ending(file)?,
+        (None, None) => Format::Mermaid,
+    };
     let graph = graph(&library, &name);
-    let text = match args.format.or_else(|| of_ending(args.output.as_ref()?)).unwrap_or(Format::Mermaid) {
+    let text = match format {
         Format::Mermaid => graphs::mermaid(&graph),
         Format::Dot => graphs::dot(&graph),
         Format::Svg => graphs::svg(&graph),
@@ -61,13 +66,19 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     Ok(code::SUCCESS)
 }
 
-/// The format that a file's ending stands for.
-fn of_ending(file: &std::path::Path) -> Option<Format> {
-    Some(match file.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+/// The format that a file's ending stands for; Mermaid for a file without one.
+fn of_ending(file: &std::path::Path) -> Result<Format, CliError> {
+    let Some(ending) = file.extension() else { return Ok(Format::Mermaid) };
+    Ok(match ending.to_string_lossy().to_ascii_lowercase().as_str() {
         "mmd" | "mermaid" => Format::Mermaid,
         "dot" | "gv" => Format::Dot,
         "svg" => Format::Svg,
         "json" => Format::Json,
-        _ => return None,
+        other => {
+            let words = format!("Cannot tell from `.{other}` how {} is to be drawn", file.display());
+            return Err(CliError::usage(words).hint(
+                "files end in .mmd, .dot, .svg or .json; or name the format: --format mermaid, dot, svg or json",
+            ));
+        }
     })
 }

@@ -15,6 +15,7 @@ pub(super) mod model;
 pub(super) mod new;
 pub(super) mod render;
 mod render_diff;
+mod render_iterations;
 pub(super) mod run;
 pub(super) mod schema;
 pub(super) mod skills;

@@ -18,7 +18,8 @@ use crate::engine::{Engine, RenderedPrompt};
                   loopwright render log_analyze --input @examples/auth.log\n  \
                   loopwright render triage --input \"a mail\" --format json | jq -r .system\n  \
                   loopwright render triage --input \"a mail\" --diff before.json\n  \
-                  loopwright render loops/triage.yaml --input \"a mail\" --diff HEAD:loops/triage.yaml\n\n\
+                  loopwright render loops/triage.yaml --input \"a mail\" --diff HEAD:loops/triage.yaml\n  \
+                  loopwright render log_analyze --input @examples/auth.log --iterations 2..5\n\n\
                   `init` hooks do not run, since they may do real work. Token counts are\n\
                   the model's own where its vocabulary is known, and estimates elsewhere.")]
 pub(in crate::cli) struct Args {
@@ -31,11 +32,19 @@ pub(in crate::cli) struct Args {
     /// at a revision of git (REVISION:PATH), or what an earlier `render --format json` wrote
     #[arg(long, value_name = "VERSION")]
     diff: Option<String>,
+    /// Show what changed in the prompt from one iteration of a run to another instead. The run is made, up to the later of
+    /// the two and with all that its steps do, while a script or a recording answers
+    #[arg(long, value_name = "A..B", conflicts_with = "diff", value_parser = super::render_iterations::Pair::parse)]
+    iterations: Option<super::render_iterations::Pair>,
 }
 
 pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
     let (library, request) = args.task.prepare(context)?;
     let builder = args.task.models(Engine::builder(Arc::new(library)));
+    if let Some(pair) = args.iterations {
+        let difference = super::render_iterations::compare(pair, builder, request)?;
+        return print(args, context, &difference);
+    }
     let engine = builder.build().map_err(|error| cannot_start(&error))?;
     let prompt = engine.render(&request).map_err(|error| cannot_start(&error))?;
     let output = context.output;
@@ -44,15 +53,20 @@ pub(in crate::cli) fn run(args: &Args, context: &Context) -> CliResult {
             true => super::render_diff::compare_prompts(&earlier(args, context, file, &request.input)?, &prompt),
             false => super::render_diff::compare(Path::new(file), &prompt)?,
         };
-        match args.format {
-            Format::Json => output.json(&difference)?,
-            Format::Text => output.data(&output.for_people(&difference.text()))?,
-        }
-        return Ok(code::SUCCESS);
+        return print(args, context, &difference);
     }
     match args.format {
         Format::Json => output.json(&as_json(&prompt))?,
         Format::Text => output.data(&output.for_people(&as_text(&prompt)))?,
+    }
+    Ok(code::SUCCESS)
+}
+
+fn print(args: &Args, context: &Context, difference: &super::render_diff::Difference) -> CliResult {
+    let output = context.output;
+    match args.format {
+        Format::Json => output.json(difference)?,
+        Format::Text => output.data(&output.for_people(&difference.text()))?,
     }
     Ok(code::SUCCESS)
 }
@@ -68,7 +82,7 @@ fn earlier(args: &Args, context: &Context, version: &str, input: &str) -> Result
     let (copy, document) = match revision::split(version) {
         Some((name, path)) => {
             let copy = Revision::open(name)?;
-            let document = copy.folder.join(path.trim_start_matches("./"));
+            let document = copy.path(path);
             (Some(copy), document.to_string_lossy().into_owned())
         }
         None => (None, version.to_owned()),

@@ -1,11 +1,12 @@
 //! `render --diff`: what changed between two prompts, section by section, and what that does to the prompt cache.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cli::error::CliError;
-use crate::engine::RenderedPrompt;
+use crate::engine::{IterationPrompt, RenderedPrompt};
 use crate::prompt::parse_sections;
 
 /// What is read of an earlier `render --format json`.
@@ -19,6 +20,11 @@ pub(super) struct Earlier {
 }
 
 impl Earlier {
+    /// The prompt of an iteration.
+    pub(super) fn of_iteration(prompt: IterationPrompt) -> Self {
+        Self { system: prompt.system, user: prompt.user, nonce: prompt.nonce }
+    }
+
     /// A prompt, to be compared with later ones.
     pub(super) fn of(prompt: &RenderedPrompt) -> Self {
         Self { system: prompt.system.clone(), user: prompt.user.clone(), nonce: prompt.nonce.clone() }
@@ -64,7 +70,8 @@ pub(super) struct Difference {
     broken_by: Option<String>,
 }
 
-type Sections<'a> = Vec<(&'a str, &'a str)>;
+/// Names and bodies. Where several have one name, as the iterations of the past, the later ones are numbered.
+type Sections<'a> = Vec<(String, &'a str)>;
 
 /// Compares a prompt with one that `render --format json` wrote into a file.
 pub(super) fn compare(file: &Path, prompt: &RenderedPrompt) -> Result<Difference, CliError> {
@@ -82,6 +89,11 @@ pub(super) fn compare_prompts(earlier: &RenderedPrompt, prompt: &RenderedPrompt)
 
 /// Compares a prompt with an earlier one.
 pub(super) fn between(earlier: &Earlier, prompt: &RenderedPrompt) -> Difference {
+    both(earlier, &Earlier::of(prompt))
+}
+
+/// Compares two prompts.
+pub(super) fn both(earlier: &Earlier, prompt: &Earlier) -> Difference {
     let plain = |text: &str, nonce: &str| if nonce.is_empty() { text.to_owned() } else { text.replace(nonce, "NONCE") };
     let (old_system, old_user) = (plain(&earlier.system, &earlier.nonce), plain(&earlier.user, &earlier.nonce));
     let (system, user) = (plain(&prompt.system, &prompt.nonce), plain(&prompt.user, &prompt.nonce));
@@ -89,7 +101,7 @@ pub(super) fn between(earlier: &Earlier, prompt: &RenderedPrompt) -> Difference 
     let (system, user) = (sections(&system), sections(&user));
     let same = old_system.iter().zip(&system).take_while(|(before, after)| before == after).count();
     let same_prefix = system[..same].iter().map(|(name, body)| 2 * name.len() + body.len()).sum();
-    let broken_by = system.get(same).or_else(|| old_system.get(same)).map(|(name, _)| (*name).to_owned());
+    let broken_by = system.get(same).or_else(|| old_system.get(same)).map(|(name, _)| name.clone());
     let (before, after) = ([old_system, old_user].concat(), [system, user].concat());
     let mut rows: Vec<Row> = after.iter().map(|(name, body)| row(name, find(&before, name), Some(body))).collect();
     rows.extend(
@@ -99,11 +111,18 @@ pub(super) fn between(earlier: &Earlier, prompt: &RenderedPrompt) -> Difference 
 }
 
 fn sections(text: &str) -> Sections<'_> {
-    parse_sections(text).into_iter().map(|section| (section.name, section.body)).collect()
+    let mut found = Sections::new();
+    let mut count: HashMap<&str, usize> = HashMap::new();
+    for section in parse_sections(text) {
+        let number = count.entry(section.name).and_modify(|count| *count += 1).or_insert(1);
+        let name = if *number == 1 { section.name.to_owned() } else { format!("{} {number}", section.name) };
+        found.push((name, section.body));
+    }
+    found
 }
 
-fn find<'a>(sections: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
-    sections.iter().find(|(known, _)| *known == name).map(|(_, body)| *body)
+fn find<'a>(sections: &[(String, &'a str)], name: &str) -> Option<&'a str> {
+    sections.iter().find(|(known, _)| known == name).map(|(_, body)| *body)
 }
 
 fn row(name: &str, before: Option<&str>, after: Option<&str>) -> Row {

@@ -36,6 +36,9 @@ pub(in crate::cli) struct Args {
     /// Run the loop on the input, and again after each good change; a run that is not over is stopped first
     #[arg(long)]
     run: bool,
+    /// With --run, for the author of a script: let it answer in order whatever is asked, and write the requests into it
+    #[arg(long, requires = "run")]
+    accept_script: bool,
     /// What standard output gets: lines for people, or JSON, one object a line
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -177,7 +180,10 @@ impl Session<'_> {
         let request = self.args.task.request(&change.library, name, self.input.clone());
         let cancel = request.cancel.clone();
         let reports = Reports::open(self.args.format, None, self.output, &cancel)?;
-        let builder = self.args.task.models(Engine::builder(Arc::clone(&change.library)));
+        let mut builder = self.args.task.models(Engine::builder(Arc::clone(&change.library)));
+        if self.args.accept_script {
+            builder = builder.accept_script();
+        }
         let builder =
             reports.subscribers.iter().fold(builder, |builder, report| builder.subscriber(Arc::clone(report)));
         let output = self.output;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::View;
 use super::diagnostics::{shown, touch};
 use super::markdown::short;
+use crate::diag::{Diagnostic as Finding, Fix, Span};
+use crate::lsp::analysis::Analysis;
 use crate::lsp::protocol::{CodeAction, CodeActionParams, TextEdit, WorkspaceEdit};
 use crate::lsp::transport::Failure;
 
@@ -12,7 +14,7 @@ pub(super) fn answer(view: &View<'_>, params: CodeActionParams) -> Result<Vec<Co
     let Some(asked) = view.asked(&params.text_document.uri) else { return Ok(Vec::new()) };
     let mut actions = Vec::new();
     for finding in &asked.analysis.findings {
-        let Some(fix) = &finding.fix else { continue };
+        let Some(fix) = finding.fix.clone().or_else(|| meant(asked.analysis, finding)) else { continue };
         let Some((uri, diagnostic)) = shown(view, asked.analysis, finding) else { continue };
         if uri != asked.buffer.uri || !touch(diagnostic.range, params.range) {
             continue;
@@ -20,6 +22,8 @@ pub(super) fn answer(view: &View<'_>, params: CodeActionParams) -> Result<Vec<Co
         let Some(place) = view.location(asked.analysis, fix.span) else { continue };
         let title = if fix.replacement.is_empty() {
             "Remove this".to_owned()
+        } else if fix.replacement.trim().is_empty() {
+            "Write spaces".to_owned()
         } else {
             format!("Write `{}`", short(&fix.replacement, 60))
         };
@@ -33,4 +37,17 @@ pub(super) fn answer(view: &View<'_>, params: CodeActionParams) -> Result<Vec<Co
         });
     }
     Ok(actions)
+}
+
+/// The edit behind "did you mean": where the name that is wrong stands alone, the one that was probably meant.
+fn meant(analysis: &Analysis, finding: &Finding) -> Option<Fix> {
+    let near = finding.help.as_deref()?.strip_prefix("did you mean `")?.strip_suffix("`?")?;
+    let span = finding.span.filter(|_| !near.contains('`'))?;
+    let written = analysis.library.sources.slice(span);
+    let quote = ['"', '\''].into_iter().find(|quote| written.len() > 2 && written.starts_with(*quote));
+    let bare = quote.map_or(Some(written), |quote| written.strip_prefix(quote)?.strip_suffix(quote))?;
+    let is_name = !bare.is_empty() && finding.message.contains(&format!("`{bare}`"));
+    let quote = u32::from(quote.is_some());
+    let span = Span::new(span.source, span.start + quote, span.end.saturating_sub(quote));
+    is_name.then(|| Fix { span, replacement: near.to_owned(), safe: false })
 }

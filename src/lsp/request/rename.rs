@@ -9,6 +9,10 @@ use crate::lsp::index::{Occurrence, Symbol};
 use crate::lsp::protocol::{PositionParams, Range, RenameParams, TextEdit, WorkspaceEdit};
 use crate::lsp::transport::{ErrorCode, Failure};
 
+/// Words that are no texts to some reader of YAML, or that templates know as keywords.
+const WORDS: [&str; 17] =
+    ["and", "else", "false", "if", "in", "is", "n", "no", "none", "not", "null", "off", "on", "or", "true", "y", "yes"];
+
 /// The place of the name that would be changed; nothing where nothing can be.
 pub(super) fn prepare(view: &View<'_>, params: PositionParams) -> Result<Option<Range>, Failure> {
     let Some(asked) = view.asked(&params.text_document.uri) else { return Ok(None) };
@@ -33,6 +37,9 @@ pub(super) fn answer(view: &View<'_>, params: RenameParams) -> Result<WorkspaceE
         return refuse(format!(
             "`{wanted}` is no name: it has letters, digits and `_`, and does not begin with a digit"
         ));
+    }
+    if WORDS.contains(&wanted.to_ascii_lowercase().as_str()) {
+        return refuse(format!("`{wanted}` means something else in YAML or in templates"));
     }
     let all = &asked.analysis.index.all;
     let new = renamed(symbol, wanted);
