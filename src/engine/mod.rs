@@ -5,6 +5,7 @@
 //! run: a checked loop, compiled once.
 
 mod act;
+mod action;
 mod attempt;
 mod batch;
 mod builder;

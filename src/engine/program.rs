@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+pub(super) use super::action::{ActionKind, ActionProgram};
 use super::builtin::{Builtin, Nameable};
 use super::error::EngineError;
 use super::mechanism::{GateProgram, Prompts};
@@ -14,7 +15,7 @@ use super::skillbook::BookSkill;
 use super::steps::StepList;
 use super::toolbox::Toolbox;
 use crate::capability::Language;
-use crate::document::{Action, BUILTINS, LoopDoc, Spin, StateVar, StreamTo, Tag, Then};
+use crate::document::{Action, BUILTINS, LoopDoc, Spin, StateVar, Tag, Then};
 use crate::load::{Library, Loaded};
 use crate::mechanism::spin::Rules;
 use crate::mechanism::{Mode, Settings};
@@ -61,42 +62,6 @@ pub(super) struct Program {
     /// The input and script that show the loop without a model.
     pub(super) example: Option<(String, String)>,
     sets: Mutex<HashMap<Vec<String>, Arc<ActionSet>>>,
-}
-
-/// A compiled action.
-pub(super) struct ActionProgram {
-    pub(super) name: String,
-    pub(super) description: String,
-    pub(super) params: Json,
-    pub(super) grammar: Arc<ActionGrammar>,
-    pub(super) tags: IndexMap<String, Tag>,
-    pub(super) stream: IndexMap<String, StreamTo>,
-    pub(super) verify: Vec<(String, Option<String>)>,
-    pub(super) when: Option<String>,
-    /// Its outcome deserves a deep reflection.
-    pub(super) key: bool,
-    pub(super) kind: ActionKind,
-    pub(super) then: Then,
-}
-
-/// What taking an action does.
-pub(super) enum ActionKind {
-    Builtin(Builtin),
-    Steps(StepList),
-    Tool(String),
-    Loop(String),
-}
-
-impl ActionProgram {
-    /// Whether taking the action ends the loop, as far as its declaration says.
-    pub(super) fn ends_loop(&self) -> bool {
-        match &self.kind {
-            ActionKind::Builtin(builtin) => matches!(builtin, Builtin::Finish | Builtin::DirectlyAnswer),
-            ActionKind::Loop(_) => true,
-            ActionKind::Tool(_) => self.then != Then::Continue,
-            ActionKind::Steps(steps) => self.then != Then::Continue || steps.ends_unconditionally(),
-        }
-    }
 }
 
 /// The actions that a turn may take, in every form that a request or a reader needs.
@@ -214,31 +179,6 @@ impl Program {
             specs: ToolSpecs::new(specs),
             actions,
         }
-    }
-}
-
-impl ActionProgram {
-    /// Whether the action is offered as a native tool: tool calls have their own tools there, but for tools that are found
-    /// later, which the request's head cannot have.
-    fn is_native(&self, searches: bool) -> bool {
-        match self.kind {
-            ActionKind::Builtin(Builtin::DirectlyCallTool) => searches,
-            ActionKind::Builtin(Builtin::RequireTool) => false,
-            _ => true,
-        }
-    }
-
-    /// The action as a native tool. Its tags have no place in the parameters, so the description names them.
-    fn spec(&self) -> ToolSpec {
-        let mut description = self.description.clone();
-        for (name, tag) in &self.tags {
-            let need = if tag.required { "required" } else { "optional" };
-            description.push_str(&format!("\nTag {name} ({need})"));
-            if let Some(words) = &tag.description {
-                description.push_str(&format!(": {words}"));
-            }
-        }
-        ToolSpec { name: self.name.clone(), description, params: self.params.clone() }
     }
 }
 
