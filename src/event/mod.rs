@@ -6,6 +6,7 @@
 
 mod capability;
 mod mechanism;
+mod parts;
 mod reason;
 mod reload;
 mod secrets;
@@ -15,6 +16,7 @@ mod verification;
 
 pub use capability::*;
 pub use mechanism::*;
+pub use parts::*;
 pub use reason::ExitReason;
 pub use reload::{ReloadFinding, ReloadStatus};
 pub use secrets::Secrets;
