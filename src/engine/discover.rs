@@ -201,10 +201,7 @@ impl LoopCore {
         });
         let frame = Frame::default().with("schema", Value::from(Serde(&schema)));
         let context = Scope::new(self.base.clone(), frame).context();
-        let file = |name: &str| {
-            let rendered = self.edition.templates.render_prompt_file(name, &context);
-            rendered.map(|rendered| rendered.text).map_err(|error| StepFailure::new(error.to_string()))
-        };
+        let file = |name: &str| self.render_own(name, &context);
         let call = Structured {
             purpose: CallPurpose::Catalog,
             tier: "helper",

@@ -83,6 +83,12 @@ impl LoopCore {
         Ok(Value::from(Serde(&object)))
     }
 
+    /// One of the engine's own prompts, over names of its own.
+    pub(super) fn render_own(&self, name: &str, context: &Value) -> Result<String, StepFailure> {
+        let rendered = self.edition.templates.render_prompt_file(name, context);
+        rendered.map(|rendered| rendered.text).map_err(|error| StepFailure::new(error.to_string()))
+    }
+
     /// Asks the model for the parameters of a tool that it required.
     pub(super) async fn ask_for_parameters(&self, call: &Call, context: String) -> Result<Json, StepFailure> {
         let edition = &self.edition;
@@ -99,10 +105,7 @@ impl LoopCore {
             .with("reason", call.reason.as_deref().map_or(Value::from(""), Value::from))
             .with("schema", Value::from(Serde(&tool.params)));
         let scope = Scope::new(self.base.clone(), frame).context();
-        let file = |name: &str| {
-            let rendered = edition.templates.render_prompt_file(name, &scope);
-            rendered.map(|rendered| rendered.text).map_err(|error| StepFailure::new(error.to_string()))
-        };
+        let file = |name: &str| self.render_own(name, &scope);
         let structured = Structured {
             purpose: CallPurpose::Parameters,
             tier: "main",

@@ -363,7 +363,7 @@ fn told(url: &Url, error: reqwest::Error) -> AccessError {
 }
 
 /// An error with its causes, without repetitions.
-fn causes(error: &dyn std::error::Error) -> String {
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut words = vec![error.to_string()];
     let mut source = error.source();
     while let Some(cause) = source {

@@ -211,16 +211,7 @@ fn refusal(message: &str, data: Option<&Value>) -> String {
     crate::policy::captured(&words, 4096).text
 }
 
-/// An error with its causes, without repetitions.
+/// An error with its causes, cut.
 fn words(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut words = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let text = cause.to_string();
-        if !words.iter().any(|known| known.contains(&text)) {
-            words.push(text);
-        }
-        source = cause.source();
-    }
-    crate::policy::captured(&words.join(": "), 2048).text
+    crate::policy::captured(&crate::policy::causes(error), 2048).text
 }
