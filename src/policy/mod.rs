@@ -22,6 +22,7 @@ use std::sync::Arc;
 pub use capture::{Captured, captured};
 pub use error::AccessError;
 pub use files::Inside;
+#[cfg(feature = "mcp")]
 pub(crate) use network::causes;
 pub use network::{HttpRequest, HttpResponse, Reach};
 pub use process::{Finished, Program};
