@@ -15,4 +15,4 @@ pub use catalog::{CHUNK, chunks, known};
 pub use document::words_of_params;
 pub use kind::Language;
 pub use registry::{Capability, Found, Registry};
-pub use result::{is_unsure, result};
+pub use result::{is_unsure, list_others, result};

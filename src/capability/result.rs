@@ -44,7 +44,37 @@ pub fn result(found: &[Found<'_>], chosen: &[&Capability], language: Language) -
         matched_focus_mode_names: names(CapabilityKind::FocusMode),
         recommended,
         catalog_matched: chosen.iter().map(|capability| capability.name.clone()).collect(),
+        unsure: is_unsure(found),
         details,
+    }
+}
+
+/// Adds all others to the report of a search, as far as there is room: a model that is to choose among few sees them all.
+pub fn list_others<'a>(
+    record: &mut CapabilityResult,
+    all: impl IntoIterator<Item = &'a Capability>,
+    language: Language,
+    room: usize,
+) {
+    let is_hit = |one: &Capability| record.details.iter().any(|hit| hit.kind == one.kind && hit.name == one.name);
+    let title = match language {
+        Language::English => "Others",
+        Language::Chinese => "其他",
+    };
+    let mut others = format!("\n## {title}\n\n");
+    let bare = others.len();
+    for one in all.into_iter().filter(|one| !is_hit(one)) {
+        let line = format!("- `{}` ({}): {}\n", one.name, one.kind, one_line(&one.description));
+        if record.search_results_markdown.len() + others.len() + line.len() > room {
+            break;
+        }
+        others.push_str(&line);
+    }
+    if others.len() > bare {
+        record.search_results_markdown.push_str(others.trim_start_matches(match record.details.is_empty() {
+            true => '\n',
+            false => ' ',
+        }));
     }
 }
 

@@ -11,8 +11,6 @@ pub struct BuiltinAction {
     pub params: &'static str,
     /// Whether the loop ends when it was taken.
     pub ends_loop: bool,
-    /// Whether loops can offer it; the others are names that no other action may take without `override`.
-    pub in_force: bool,
 }
 
 /// Every built-in action, in the order of the reference.
@@ -22,7 +20,6 @@ pub const BUILTINS: &[BuiltinAction] = &[
         description: "End the task. Take it only when nothing is left to do.",
         params: "none",
         ends_loop: true,
-        in_force: true,
     },
     BuiltinAction {
         name: "directly_answer",
@@ -30,35 +27,30 @@ pub const BUILTINS: &[BuiltinAction] = &[
                       or a long one into the FINAL_ANSWER tag; use exactly one of them.",
         params: "`answer_payload`, or the FINAL_ANSWER tag: exactly one of them",
         ends_loop: true,
-        in_force: true,
     },
     BuiltinAction {
         name: "ask_for_clarification",
         description: "Ask the user a question when the task cannot be done without the answer.",
         params: "`question`, optional `options`",
         ends_loop: false,
-        in_force: true,
     },
     BuiltinAction {
         name: "directly_call_tool",
         description: "Call a tool with its parameters, or 2 to 8 independent calls at once under `calls`.",
         params: "`tool_name`, `params`; or `calls: [{tool_name, params, identifier?}, ...]`, 2 to 8, run concurrently",
         ends_loop: false,
-        in_force: true,
     },
     BuiltinAction {
         name: "require_tool",
         description: "Name a tool that is needed next; its parameters are asked for in a second step.",
         params: "`tool_name`, optional `reason`; or `calls: [{tool_name, reason?, identifier?}, ...]`",
         ends_loop: false,
-        in_force: true,
     },
     BuiltinAction {
         name: "request_verification",
         description: "Ask for a check of whether the goal is reached. When it is, the task ends.",
         params: "optional `reason`",
         ends_loop: false,
-        in_force: true,
     },
     BuiltinAction {
         name: "search_capabilities",
@@ -66,38 +58,47 @@ pub const BUILTINS: &[BuiltinAction] = &[
                       What is found stands in EXTRA_CAPABILITIES from the next turn on.",
         params: "`query`, optional `queries`; only where `builtins` lists it",
         ends_loop: false,
-        in_force: true,
     },
-    later("load_capability", "Load a capability by its identifier.", "`identifier`"),
-    later("enter_focus_mode", "Work on a part of the task in a focus mode.", "`name`, optional `task`"),
+    BuiltinAction {
+        name: "load_capability",
+        description: "Use something by its name, whatever it is: a tool is called, a forge is run, a skill is loaded, a focus mode \
+                      is entered.",
+        params: "`identifier`; only where `builtins` lists it",
+        ends_loop: false,
+    },
+    BuiltinAction {
+        name: "enter_focus_mode",
+        description: "Let a focus mode, a loop made for such work, do a part of the task. You get its answer.",
+        params: "`name`, optional `task`; only where `focus_modes` or `builtins` says so",
+        ends_loop: false,
+    },
     BuiltinAction {
         name: "loading_skills",
         description: "Load skills by name, before you begin what they are about. Their instructions stand in SKILLS_CONTEXT \
                       from the next turn on.",
         params: "`names`",
         ends_loop: false,
-        in_force: true,
     },
     BuiltinAction {
         name: "load_skill_resources",
         description: "Read files of a skill that its instructions mention.",
         params: "`skill`, `paths`; only where a skill has files",
         ends_loop: false,
-        in_force: true,
     },
     BuiltinAction {
         name: "change_skill_view_offset",
         description: "Show a loaded skill from another line on, when only a part of it is shown.",
         params: "`skill`, `offset`; only where the skills together exceed `limits.max_skill_tokens`",
         ends_loop: false,
-        in_force: true,
     },
-    later("require_ai_blueprint", "Run a forge by name.", "`name`, `params`"),
+    BuiltinAction {
+        name: "require_ai_blueprint",
+        description: "Run a forge, which makes one structured result from its input. Most take the work over: then this task ends \
+                      with what the forge makes.",
+        params: "`name`, optional `params`; only where `forges` or `builtins` says so",
+        ends_loop: false,
+    },
 ];
-
-const fn later(name: &'static str, description: &'static str, params: &'static str) -> BuiltinAction {
-    BuiltinAction { name, description, params, ends_loop: false, in_force: false }
-}
 
 /// The built-in action of this name.
 #[must_use]

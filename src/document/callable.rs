@@ -8,7 +8,7 @@ use super::action::StreamTo;
 use super::middleware::Middleware;
 use super::params::Params;
 use super::step::Step;
-use super::value::TextSource;
+use super::value::{Duration, TextSource};
 use crate::syntax::Spanned;
 
 /// A tool: parameters and the steps that do its work.
@@ -117,9 +117,24 @@ pub struct ForgeDoc {
     /// Tokens of the reply.
     #[serde(default)]
     pub max_reply_tokens: Option<u32>,
+    /// What a loop does whose model runs the forge: it hands the work over and ends with `async` (true), or it waits and goes on
+    /// with the output (false). A `forge` step always waits. Default: true.
+    #[serde(rename = "async", default = "yes")]
+    pub hands_over: bool,
+    /// A forge that was handed over ends with an error when its model has sent nothing for so long. Default: 2m.
+    #[serde(default = "two_minutes")]
+    pub watchdog: Duration,
     /// What is wrapped around a call, the first innermost.
     #[serde(default)]
     pub middleware: Vec<Middleware>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn two_minutes() -> Duration {
+    Duration(std::time::Duration::from_secs(120))
 }
 
 /// `forge`.

@@ -34,6 +34,9 @@ pub struct LoopDoc {
     /// When to use it, for people and for the model that chooses loops.
     #[serde(default)]
     pub usage: Option<String>,
+    /// Whether searches and models do not see the loop: it is there for steps and other loops only. Default: false.
+    #[serde(default)]
+    pub hidden: bool,
     /// A preset whose values hold where this document says nothing.
     #[serde(default)]
     pub extends: Extends,
@@ -64,6 +67,14 @@ pub struct LoopDoc {
     /// workspace, to be loaded only.
     #[serde(default)]
     pub skills: Option<Vec<Spanned<String>>>,
+    /// Forges that the model may run, with `require_ai_blueprint`. Default: none; all of the workspace where `builtins` lists
+    /// that action.
+    #[serde(default)]
+    pub forges: Option<Vec<Spanned<String>>>,
+    /// Loops that the model may enter for a part of its task, with `enter_focus_mode`. Default: none; all of the workspace
+    /// where `builtins` lists that action.
+    #[serde(default)]
+    pub focus_modes: Option<Vec<Spanned<String>>>,
     /// Steps before, between and after the iterations.
     #[serde(default)]
     pub hooks: Hooks,
@@ -90,6 +101,28 @@ impl LoopDoc {
             _ if !self.allow.skill => Vec::new(),
             Some(listed) => listed.iter().map(|name| name.value.clone()).collect(),
             None => all.to_vec(),
+        }
+    }
+
+    /// The forges that the model may run, of those that the workspace has of its own.
+    #[must_use]
+    pub fn offered_forges(&self, own: &[String]) -> Vec<String> {
+        self.offered(self.allow.forge, self.forges.as_deref(), "require_ai_blueprint", own)
+    }
+
+    /// The loops that the model may enter, of those that the workspace has of its own.
+    #[must_use]
+    pub fn offered_focus_modes(&self, own: &[String]) -> Vec<String> {
+        self.offered(self.allow.focus_mode, self.focus_modes.as_deref(), "enter_focus_mode", own)
+    }
+
+    /// What is listed; all where only the action is.
+    fn offered(&self, allowed: bool, listed: Option<&[Spanned<String>]>, action: &str, own: &[String]) -> Vec<String> {
+        match listed {
+            _ if !allowed => Vec::new(),
+            Some(listed) => listed.iter().map(|name| name.value.clone()).collect(),
+            None if self.builtins.iter().flatten().any(|name| name.as_str() == action) => own.to_vec(),
+            None => Vec::new(),
         }
     }
 }

@@ -13,10 +13,10 @@ use super::skills;
 use super::steps::{Flow, StepList};
 use super::turn::Chosen;
 use crate::document::{DEFAULT_CONTENT_TYPE, Then};
-use crate::event::Event;
+use crate::event::{CapabilityKind, Event};
 use crate::model::ToolCall;
 use crate::state::Frame;
-use crate::verb::{Phase, StepFailure};
+use crate::verb::{LoadCall, Phase, StepFailure};
 
 /// What an action brought.
 pub(super) struct Handled {
@@ -128,6 +128,9 @@ impl LoopRun {
                 Ok(Handled { end, ..Handled::done(value, told, Then::Continue) })
             }
             Builtin::SearchCapabilities => self.search(chosen).await,
+            Builtin::LoadCapability => self.use_by_name(chosen, "identifier", None).await,
+            Builtin::EnterFocusMode => self.use_by_name(chosen, "name", Some(CapabilityKind::FocusMode)).await,
+            Builtin::RequireAiBlueprint => self.use_by_name(chosen, "name", Some(CapabilityKind::Forge)).await,
             Builtin::DirectlyCallTool => {
                 let calls = batch::calls(&chosen.params);
                 Ok(self.handle_calls(self.core.run_calls(calls).await?, &chosen.calls))
@@ -175,6 +178,23 @@ impl LoopRun {
         let record = self.core.search_capabilities(super::discover::asked(&chosen.params), Phase::WORK).await?;
         let told = self.core.told_of_search(&record);
         Ok(Handled::done(record, told, Then::Continue))
+    }
+
+    async fn use_by_name(
+        &self,
+        chosen: &Chosen,
+        key: &str,
+        kind: Option<CapabilityKind>,
+    ) -> Result<Handled, StepFailure> {
+        let call = LoadCall {
+            identifier: skills::text(&chosen.params, key),
+            kind,
+            task: chosen.params.get("task").and_then(Json::as_str).map(str::to_owned),
+            params: chosen.params.get("params").cloned(),
+        };
+        let used = self.core.load_capability(call, Phase::WORK).await?;
+        let result = if used.calls.is_empty() { used.value() } else { used.result };
+        Ok(Handled { calls: used.calls, ..Handled::done(result, used.told, Then::Continue) })
     }
 
     async fn ask(&self, chosen: &Chosen) -> Result<Handled, StepFailure> {

@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use super::core::{Budget, LoopCore, RunShared};
 use super::edition::{Editions, HotReload};
 use super::error::EngineError;
+use super::handover::Handover;
 use super::iteration::LoopRun;
 use super::mechanism::Mechanisms;
 use super::memory::Memory;
@@ -19,6 +20,7 @@ use super::models::{Chain, Models};
 use super::render::PromptWatch;
 use super::skillbook::{NativeSkill, Natives};
 use super::stop::{Cancel, Stop};
+use super::sub::Around;
 use super::toolbox::Brought;
 use crate::document::Middleware;
 use crate::event::{Event, EventStream, ExitReason, RunId, Subscriber};
@@ -329,7 +331,9 @@ impl Engine {
         for (name, value) in &request.set {
             vars.set(name, Value::from(Serde(value)))?;
         }
-        let state = Arc::new(Mutex::new(RunState { vars, ..RunState::default() }));
+        let mut state = RunState { vars, ..RunState::default() };
+        state.offer(edition.listed(&program));
+        let state = Arc::new(Mutex::new(state));
         let max_iterations = request.max_iterations.unwrap_or(program.limits.max_iterations);
         let secret = RunSecret::from_os()?;
         let id = run_id(&secret);
@@ -357,6 +361,8 @@ impl Engine {
             budgets: vec![Budget::outermost(&program.limits)],
             stop: Stop::outermost(&request.cancel),
             depth: 0,
+            line: vec![Around::outermost(&program.name, base.input.clone(), program.limits.max_depth)],
+            handover: Handover::new(),
             mechanisms: Mechanisms::new(shared.time.now()),
             shared,
             edition,

@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
+use super::compile::Offered;
 use crate::document::{DEFAULT_CONTENT_TYPE, StreamTo, Tag};
 
-/// A built-in action that is in force.
+/// A built-in action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Builtin {
     Finish,
@@ -18,15 +19,16 @@ pub(super) enum Builtin {
     LoadSkillResources,
     ChangeSkillViewOffset,
     SearchCapabilities,
+    LoadCapability,
+    EnterFocusMode,
+    RequireAiBlueprint,
 }
 
-/// The tools and skills that a loop's model may name.
-#[derive(Debug, Clone, Copy)]
+/// What a loop's model may name.
+#[derive(Clone, Copy)]
 pub(super) struct Nameable<'a> {
     /// The loop's own.
-    pub(super) tools: &'a [String],
-    /// The skills that it may load.
-    pub(super) skills: &'a [String],
+    pub(super) offered: &'a Offered,
     /// Whether those count too that a search finds later. The schema cannot list them, since it may not change with each search.
     pub(super) found: bool,
 }
@@ -43,6 +45,8 @@ pub(super) const MAX_CALLS: usize = 8;
 impl Builtin {
     /// The name of the action that looks for capabilities, and of the step that does the same.
     pub(super) const SEARCH: &'static str = "search_capabilities";
+    /// The name of the action that uses something by its name, and of the step that does the same.
+    pub(super) const LOAD: &'static str = "load_capability";
 
     /// The built-in of a name.
     pub(super) fn of(name: &str) -> Option<Self> {
@@ -57,19 +61,25 @@ impl Builtin {
             "load_skill_resources" => Self::LoadSkillResources,
             "change_skill_view_offset" => Self::ChangeSkillViewOffset,
             Self::SEARCH => Self::SearchCapabilities,
+            Self::LOAD => Self::LoadCapability,
+            "enter_focus_mode" => Self::EnterFocusMode,
+            "require_ai_blueprint" => Self::RequireAiBlueprint,
             _ => return None,
         })
     }
 
     /// Its parameters.
     pub(super) fn params(self, nameable: Nameable<'_>) -> Json {
-        let skill = json!({ "type": "string", "enum": nameable.skills });
-        let tool = match nameable.found {
-            false => json!({ "type": "string", "enum": nameable.tools }),
+        let Nameable { offered, found } = nameable;
+        let skill = json!({ "type": "string", "enum": offered.skills });
+        let one_of = |names: &[String], what: &str| match found {
+            false => json!({ "type": "string", "enum": names }),
             true => {
-                json!({ "type": "string", "description": "One of your tools, or one that EXTRA_CAPABILITIES lists." })
+                let about = format!("One of your {what}, or one that EXTRA_CAPABILITIES lists.");
+                json!({ "type": "string", "description": about })
             }
         };
+        let tool = one_of(&offered.tools, "tools");
         let id = json!({ "type": "string", "description": "Your own short name for this call." });
         match self {
             Self::Finish => json!({ "type": "object", "properties": {} }),
@@ -139,6 +149,27 @@ impl Builtin {
                         "type": "array", "items": { "type": "string" }, "maxItems": MAX_CALLS,
                         "description": "Further sides of the same need, in other words."
                     }
+                }
+            }),
+            Self::LoadCapability => json!({
+                "type": "object",
+                "required": ["identifier"],
+                "properties": { "identifier": { "type": "string", "minLength": 1, "description": "Its exact name." } }
+            }),
+            Self::EnterFocusMode => json!({
+                "type": "object",
+                "required": ["name"],
+                "properties": {
+                    "name": one_of(&offered.focus_modes, "focus modes"),
+                    "task": { "type": "string", "description": "What to do there; the whole task when left out." }
+                }
+            }),
+            Self::RequireAiBlueprint => json!({
+                "type": "object",
+                "required": ["name"],
+                "properties": {
+                    "name": one_of(&offered.forges, "forges"),
+                    "params": { "type": "object", "description": "Its input; you are asked for it when it is left out." }
                 }
             }),
             Self::RequireTool => json!({

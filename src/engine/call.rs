@@ -106,11 +106,12 @@ impl LoopCore {
                 model: slot.label.clone(),
                 attempt,
             });
+            self.beat(Duration::ZERO);
             let started = Instant::now();
             let mut guard = CallGuard { core: self, call, attempt, open: true };
             let cut = Notify::new();
             let alive = (info.purpose == CallPurpose::Action).then_some(self);
-            let mut forward = Forward { watcher: &mut *sink, cut: &cut, alive, time: &self.shared.time };
+            let mut forward = Forward { watcher: &mut *sink, cut: &cut, core: self, alive, time: &self.shared.time };
             let result = tokio::select! {
                 biased;
                 () = self.token(info.phase).cancelled() => return Err(CallFailure::Stop(StepFailure::Cancelled)),
@@ -141,6 +142,7 @@ impl LoopCore {
                 cost_usd,
             });
             let Some(wait) = wait else { return Err(CallFailure::Model(error)) };
+            self.beat(wait);
             self.pause(wait, info.phase).await.map_err(CallFailure::Stop)?;
             attempt += 1;
         }
@@ -208,6 +210,7 @@ impl LoopCore {
 struct Forward<'a> {
     watcher: &'a mut dyn Watcher,
     cut: &'a Notify,
+    core: &'a LoopCore,
     /// The loop that is told of each piece: its model is not silent.
     alive: Option<&'a LoopCore>,
     time: &'a RunTime,
@@ -215,6 +218,7 @@ struct Forward<'a> {
 
 impl Forward<'_> {
     fn watch(&self) {
+        self.core.beat(Duration::ZERO);
         if let Some(core) = self.alive {
             core.note_activity();
         }

@@ -9,10 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::builder::EngineInner;
 use super::edition::Edition;
+use super::handover::Handover;
 use super::mechanism::{GateProgram, Mechanisms};
 use super::program::Program;
 use super::reload::Told;
 use super::stop::{Cancel, Stop};
+use super::sub::Around;
 use super::time::RunTime;
 use crate::document::Limits;
 use crate::event::{Event, EventStream, ExitReason};
@@ -115,11 +117,15 @@ pub(super) struct LoopCore {
     pub(super) events: EventStream,
     pub(super) stop: Stop,
     pub(super) depth: u32,
+    /// The loops around this one, the outermost first, and this one itself.
+    pub(super) line: Vec<Around>,
     /// The budgets of this loop and of all loops around it.
     pub(super) budgets: Vec<Budget>,
     pub(super) mechanisms: Arc<Mechanisms>,
     /// The verification gate: the loop's own, or that of the loop around it whose task it shares.
     pub(super) gate: Arc<GateProgram>,
+    /// What the task has handed over.
+    pub(super) handover: Arc<Handover>,
     /// What steps may touch: all that the workspace lets them, but what judges this loop and those around it.
     pub(super) access: Access,
 }
@@ -174,6 +180,7 @@ impl LoopCore {
             totals: Arc::clone(&self.base.totals),
             state: Arc::clone(&self.state),
         };
+        self.state().offer(edition.listed(&program));
         let is_own = Arc::ptr_eq(&self.gate, &self.program.gate);
         let gate = if is_own { Arc::clone(&program.gate) } else { Arc::clone(&self.gate) };
         let access = if program.gate.protect == self.program.gate.protect {
@@ -195,7 +202,9 @@ impl LoopCore {
             events: self.events.clone(),
             stop: self.stop.clone(),
             depth: self.depth,
+            line: self.line.clone(),
             budgets,
+            handover: Arc::clone(&self.handover),
             mechanisms: Arc::clone(&self.mechanisms),
         })
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::core::LoopCore;
 use super::structured::Structured;
-use crate::capability::{CHUNK, Capability, Found, Registry, chunks, is_unsure, known, result};
+use crate::capability::{CHUNK, Capability, Found, Registry, chunks, is_unsure, known, list_others, result};
 use crate::event::{CallPurpose, CapabilityKind, CapabilityRef, CatalogMatch, Event, ExtraCapability};
 use crate::prompt::Trust;
 use crate::state::{Frame, Scope};
@@ -34,21 +34,29 @@ impl LoopCore {
     /// # Errors
     /// Only what ends the run: a model that fails is told, and the search goes without it.
     pub(super) async fn search_capabilities(&self, call: SearchCall, phase: Phase) -> Result<Value, StepFailure> {
+        self.start_servers(phase).await?;
         let registry = &*self.edition.capabilities();
         let queries: Vec<&str> =
             call.queries.iter().map(|query| query.trim()).filter(|query| !query.is_empty()).collect();
-        if queries.is_empty() {
+        if queries.is_empty() && call.names.is_empty() {
             return Err(StepFailure::new("a search needs words to look for"));
         }
         let found = self.ranked(registry, &queries, call.limit.unwrap_or(LIMIT));
         let unsure = is_unsure(&found);
-        let (chosen, catalog) = if call.catalog.unwrap_or(unsure) {
+        let (chosen, catalog) = if !call.names.is_empty() {
+            let (chosen, matched) = self.known(registry, &call.names);
+            (chosen, Some(matched))
+        } else if call.catalog.unwrap_or(unsure) {
             let (chosen, matched) = self.choose(registry, &queries.join("\n"), phase).await?;
             (chosen, Some(matched))
         } else {
             (Vec::new(), None)
         };
-        let record = result(&found, &chosen, self.program.language);
+        let mut record = result(&found, &chosen, self.program.language);
+        if call.all {
+            let all = registry.all().iter().filter(|one| self.allows(one));
+            list_others(&mut record, all, self.program.language, CHUNK);
+        }
         let hits = record.details.iter().filter_map(|hit| registry.get(hit.kind, &hit.name));
         let usable = hits.filter(|one| self.may_use(one)).map(|one| self.as_extra(one)).collect();
         let listed =
@@ -78,67 +86,75 @@ impl LoopCore {
         words.flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether the loop may use this at all.
-    fn allows(&self, capability: &Capability) -> bool {
-        let allow = &self.program.allow;
-        match capability.kind {
+    /// Whether the loop may use this at all. What is part of the program is there only for loops that name it: a workspace that
+    /// allows searches has not said that its models may write files.
+    pub(super) fn allows(&self, capability: &Capability) -> bool {
+        let (allow, name) = (&self.program.allow, capability.name.as_str());
+        let kind_is_allowed = match capability.kind {
             CapabilityKind::Tool => allow.tool,
             CapabilityKind::Forge => allow.forge,
             CapabilityKind::Skill => allow.skill,
             // A loop that enters itself gets nowhere.
-            CapabilityKind::FocusMode => allow.focus_mode && capability.name != self.program.name,
-        }
+            CapabilityKind::FocusMode => allow.focus_mode && name != self.program.name,
+        };
+        kind_is_allowed && (self.offers(capability.kind, name) || !self.edition.is_shipped(capability.kind, name))
+    }
+
+    /// Whether the loop itself offers this to the model.
+    fn offers(&self, kind: CapabilityKind, name: &str) -> bool {
+        self.program.offered(kind).iter().any(|own| own == name)
     }
 
     /// Whether the model could use this, and does not see it already: it needs an action for its kind.
     fn may_use(&self, capability: &Capability) -> bool {
         let actions: &[&str] = match capability.kind {
-            CapabilityKind::Tool => &["directly_call_tool", "require_tool"],
+            CapabilityKind::Tool => &["directly_call_tool", "require_tool", "load_capability"],
             CapabilityKind::Forge => &["require_ai_blueprint", "load_capability"],
             CapabilityKind::Skill => &["loading_skills", "load_capability"],
             CapabilityKind::FocusMode => &["enter_focus_mode", "load_capability"],
         };
-        let is_tool = capability.kind == CapabilityKind::Tool;
-        actions.iter().any(|action| self.program.actions.contains_key(*action))
-            && (!is_tool || (self.program.searches && !self.program.tools.contains(&capability.name)))
+        self.program.searches
+            && actions.iter().any(|action| self.program.actions.contains_key(*action))
+            && !self.offers(capability.kind, &capability.name)
     }
 
-    fn as_extra(&self, capability: &Capability) -> ExtraCapability {
-        let tool =
-            (capability.kind == CapabilityKind::Tool).then(|| self.edition.toolbox.get(&capability.name)).flatten();
+    pub(super) fn as_extra(&self, capability: &Capability) -> ExtraCapability {
+        let params = match capability.kind {
+            CapabilityKind::Tool => self.edition.toolbox.get(&capability.name).map(|tool| tool.params.clone()),
+            CapabilityKind::Forge => self.edition.forge_input(&capability.name),
+            CapabilityKind::Skill | CapabilityKind::FocusMode => None,
+        };
         ExtraCapability {
             name: capability.name.clone(),
             kind: capability.kind,
             description: capability.description.clone(),
             usage: capability.usage_hint(self.program.language),
-            params: tool.map(|tool| tool.params.clone()),
+            params,
         }
     }
 
     /// What the model reads of a search: the names that it may use now.
     pub(super) fn told_of_search(&self, record: &Value) -> String {
-        let found: Vec<String> = record
-            .get_attr("details")
-            .ok()
-            .and_then(|details| details.try_iter().ok())
-            .into_iter()
-            .flatten()
-            .filter_map(|hit| Some(hit.get_attr("name").ok()?.as_str()?.to_owned()))
-            .collect();
-        let state = self.state();
-        let usable = state.capabilities.extra.iter().map(|one| &one.name).chain(&self.program.tools);
-        let usable: Vec<&String> = usable.collect();
-        let names: Vec<String> =
-            found.iter().filter(|name| usable.contains(name)).map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> = self.usable_names(record).iter().map(|name| format!("`{name}`")).collect();
         match names.is_empty() {
             true => "Nothing was found that you may use. Search in other words, or go on without.".to_owned(),
             false => {
                 format!(
-                    "Found, the best first: {}. How each is used stands in EXTRA_CAPABILITIES, or with your other tools.",
+                    "Found, the best first: {}. How each is used stands in EXTRA_CAPABILITIES, or with what you have.",
                     names.join(", ")
                 )
             }
         }
+    }
+
+    /// The hits of a result record that the model may use, the best first.
+    pub(super) fn usable_names(&self, record: &Value) -> Vec<String> {
+        let hits = record.get_attr("details").ok().and_then(|details| details.try_iter().ok());
+        let found = hits.into_iter().flatten().filter_map(|hit| Some(hit.get_attr("name").ok()?.as_str()?.to_owned()));
+        let state = self.state();
+        let extra = state.capabilities.extra.iter().map(|one| &one.name);
+        let usable: std::collections::HashSet<&String> = extra.chain(self.program.offered_names()).collect();
+        found.filter(|name| usable.contains(name)).collect()
     }
 
     /// Whether the model may call this tool.
@@ -146,11 +162,16 @@ impl LoopCore {
         self.program.tools.iter().any(|own| own == tool) || (self.program.searches && self.state().found_tool(tool))
     }
 
+    /// What the model may name of a kind: what the loop offers, and what was found.
+    pub(super) fn names_of(&self, kind: CapabilityKind) -> Vec<String> {
+        let state = self.state();
+        let found = state.capabilities.extra.iter().filter(|one| one.kind == kind).map(|one| &one.name);
+        self.program.offered(kind).iter().chain(found).cloned().collect()
+    }
+
     /// The tools that the model may call, in a sentence.
     pub(super) fn tools_in_words(&self) -> String {
-        let state = self.state();
-        let found = state.capabilities.extra.iter().filter(|one| one.kind == CapabilityKind::Tool).map(|one| &one.name);
-        let names: Vec<&str> = self.program.tools.iter().chain(found).map(String::as_str).collect();
+        let names = self.names_of(CapabilityKind::Tool);
         match names.is_empty() {
             true => "Search for one that does what you need.".to_owned(),
             false => format!("The tools are: {}.", names.join(", ")),
@@ -183,10 +204,15 @@ impl LoopCore {
             Ok(Err(end)) => return Err(end),
             Err(_) => Some(format!("no answer within {} s", PATIENCE.as_secs())),
         };
-        let (chosen, unknown) = known(&names, registry, |one| self.allows(one));
-        matched.chosen = chosen.iter().map(|one| one.name.clone()).collect();
-        matched.unknown = unknown;
-        Ok((chosen, matched))
+        let (chosen, of_names) = self.known(registry, &names);
+        Ok((chosen, CatalogMatch { chosen: of_names.chosen, unknown: of_names.unknown, ..matched }))
+    }
+
+    /// What names mean that somebody chose; those of nothing are counted.
+    fn known<'a>(&self, registry: &'a Registry, names: &[String]) -> (Vec<&'a Capability>, CatalogMatch) {
+        let (chosen, unknown) = known(names, registry, |one| self.allows(one));
+        let chosen_names = chosen.iter().map(|one| one.name.clone()).collect();
+        (chosen, CatalogMatch { chosen: chosen_names, unknown, ..CatalogMatch::default() })
     }
 
     async fn ask_for_names(&self, need: &str, part: String, phase: Phase) -> Result<Vec<String>, StepFailure> {
@@ -226,5 +252,5 @@ impl LoopCore {
 pub(super) fn asked(params: &Map<String, Json>) -> SearchCall {
     let one = params.get("query").and_then(Json::as_str);
     let more = params.get("queries").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-    SearchCall { queries: one.into_iter().chain(more).map(str::to_owned).collect(), limit: None, catalog: None }
+    SearchCall { queries: one.into_iter().chain(more).map(str::to_owned).collect(), ..SearchCall::default() }
 }

@@ -7,11 +7,12 @@ use std::time::Instant;
 use indexmap::IndexMap;
 use minijinja::Value;
 use minijinja::value::Serde;
+use serde_json::Value as Json;
 
 use super::error::EngineError;
 use super::program::Program;
 use super::toolbox::{Brought, Toolbox};
-use crate::capability::Registry;
+use crate::capability::{CapabilityKind, Registry};
 use crate::event::{ReloadFinding, ReloadStatus};
 use crate::load::Library;
 use crate::state::lock;
@@ -103,6 +104,22 @@ impl Edition {
                 registry
             }
         }
+    }
+
+    /// Whether something is part of the program, and no document of the workspace took its place.
+    pub(super) fn is_shipped(&self, kind: CapabilityKind, name: &str) -> bool {
+        let library = &self.library;
+        match kind {
+            CapabilityKind::Tool => library.tools.get(name).is_some_and(|tool| tool.shipped),
+            CapabilityKind::Forge => library.forges.get(name).is_some_and(|forge| forge.shipped),
+            CapabilityKind::FocusMode => library.loops.get(name).is_some_and(|known| known.shipped),
+            CapabilityKind::Skill => false,
+        }
+    }
+
+    /// JSON Schema of a forge's input, where it says what that is.
+    pub(super) fn forge_input(&self, name: &str) -> Option<Json> {
+        self.library.forges.get(name)?.doc.input.as_ref().map(|input| input.schema.clone())
     }
 
     /// The template name of a file that a document in `folder` means by `path`.

@@ -15,7 +15,7 @@ use crate::invoke::{BoxError, Failure, Invocation, Leaf, Outcome};
 use crate::model::BoxFuture;
 use crate::state::{Frame, lock};
 use crate::verb::{
-    ForgeCall, Host, LoopCall, Phase, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest,
+    ForgeCall, Host, LoadCall, LoopCall, Phase, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest,
 };
 
 /// Tools that call tools that call tools: deeper than this is a cycle.
@@ -31,7 +31,7 @@ impl Host for LoopCore {
     }
 
     fn run_loop<'a>(&'a self, call: LoopCall, _cx: &'a StepContext<'a>) -> BoxFuture<'a, Result<Value, StepFailure>> {
-        Box::pin(self.run_subtask(call))
+        Box::pin(self.run_step_loop(call))
     }
 
     fn ask<'a>(
@@ -65,6 +65,14 @@ impl Host for LoopCore {
         cx: &'a StepContext<'a>,
     ) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(self.search_capabilities(call, cx.phase))
+    }
+
+    fn load_capability<'a>(
+        &'a self,
+        call: LoadCall,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { Ok(self.load_capability(call, cx.phase).await?.value()) })
     }
 
     fn check_spin<'a>(
@@ -204,7 +212,7 @@ impl LoopCore {
     }
 
     /// A forge inside its middleware.
-    async fn call_forge(&self, call: ForgeCall, phase: Phase) -> Result<Value, StepFailure> {
+    pub(super) async fn call_forge(&self, call: ForgeCall, phase: Phase) -> Result<Value, StepFailure> {
         let Some(stack) = self.edition.toolbox.forge_stack(&call.forge) else {
             return self.run_forge(call, phase).await;
         };

@@ -55,8 +55,12 @@ impl LoopRun {
     pub(super) async fn run(&mut self) -> (End, bool) {
         self.start_clock();
         let mut end = self.work().await;
-        self.clock = None;
+        if !self.core.has_handed_over() {
+            self.clock = None;
+        }
         let ignored = self.core.run_finish_hooks(&mut end).await;
+        self.core.settle_handover(&mut end).await;
+        self.clock = None;
         (end, ignored)
     }
 

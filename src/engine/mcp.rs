@@ -43,6 +43,18 @@ impl LoopRun {
 }
 
 impl LoopCore {
+    /// Starts all servers of the workspace: what they have is known when they run. One that does not start is told of, and what
+    /// the others have is found.
+    ///
+    /// # Errors
+    /// The run is stopped meanwhile.
+    pub(super) async fn start_servers(&self, phase: Phase) -> Result<(), StepFailure> {
+        if let (Some(lease), true) = (&self.shared.servers, self.program.allow.tool) {
+            unless_stopped(self.token(phase), lease.start_all()).await?;
+        }
+        Ok(())
+    }
+
     /// A tool; the server that brings it is started when it has to be.
     pub(super) async fn find_tool(&self, name: &str, phase: Phase) -> Result<Arc<Tool>, StepFailure> {
         let toolbox = &self.edition.toolbox;

@@ -7,23 +7,21 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 pub(super) use super::action::{ActionKind, ActionProgram};
-use super::builtin::{Builtin, Nameable};
+use super::builtin::Builtin;
+use super::compile::{Compiler, Offered, searches};
 use super::error::EngineError;
 use super::mechanism::{GateProgram, Prompts};
 use super::sections::SectionProgram;
-use super::skillbook::BookSkill;
 use super::steps::StepList;
 use super::toolbox::Toolbox;
-use crate::capability::Language;
-use crate::document::{Action, BUILTINS, LoopDoc, Spin, StateVar, Tag, Then};
+use crate::capability::{CapabilityKind, Language};
+use crate::document::{LoopDoc, Spin, StateVar};
 use crate::load::{Library, Loaded};
 use crate::mechanism::spin::Rules;
-use crate::mechanism::{Mode, Settings};
-use crate::model::tokens::Counter;
+use crate::mechanism::Settings;
 use crate::model::{ToolSpec, ToolSpecs};
-use crate::reply::{ActionGrammar, TagRule};
 use crate::state::lock;
-use crate::syntax::{Node, Raw};
+use crate::syntax::Raw;
 
 /// A compiled loop.
 pub(super) struct Program {
@@ -43,7 +41,13 @@ pub(super) struct Program {
     generation: u64,
     /// Skills that the model may load, in the order of their names or of the document.
     pub(super) skills: Vec<String>,
-    /// Whether the model may also call tools that a search finds.
+    /// Forges that the model may run.
+    pub(super) forges: Vec<String>,
+    /// Loops that the model may enter.
+    pub(super) focus_modes: Vec<String>,
+    /// Whether the workspace may have capabilities beside those that the loop offers.
+    pub(super) more: bool,
+    /// Whether the model may also use what a search finds.
     pub(super) searches: bool,
     /// The language in which the model is told of capabilities.
     pub(super) language: Language,
@@ -82,12 +86,16 @@ impl Program {
     /// A name that refers to nothing, a step that cannot be decoded.
     pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>, toolbox: &Toolbox) -> Result<Self, EngineError> {
         let doc = &loaded.doc;
-        let compiler = Compiler { library, doc, toolbox, searches: doc.allow.tool && searches(loaded) };
         let generation = toolbox.generation();
+        let mut compiler = Compiler::new(library, doc, toolbox);
         let skills = compiler.skills()?;
         let tools = compiler.tools(&skills)?;
+        let offered = compiler.offered(tools, skills)?;
+        let more = compiler.has_more(&offered);
+        compiler.searches = more && searches(loaded);
         let servers = compiler.servers();
-        let actions = compiler.actions(&tools, &skills)?;
+        let actions = compiler.actions(&offered)?;
+        let Offered { tools, skills, forges, focus_modes } = offered;
         Ok(Self {
             name: doc.name.to_string(),
             limits: doc.limits.clone(),
@@ -107,6 +115,9 @@ impl Program {
             generation,
             tools,
             skills,
+            forges,
+            focus_modes,
+            more,
             searches: compiler.searches,
             language: Language::of(doc.language.as_deref().or(library.workspace.doc.language.as_deref())),
             init: compiler.steps("hooks.init", &doc.hooks.init)?,
@@ -117,6 +128,21 @@ impl Program {
             example: doc.example.as_ref().map(|e| (e.input.to_string(), e.script.to_string())),
             sets: Mutex::default(),
         })
+    }
+
+    /// What it offers of a kind by name.
+    pub(super) fn offered(&self, kind: CapabilityKind) -> &[String] {
+        match kind {
+            CapabilityKind::Tool => &self.tools,
+            CapabilityKind::Forge => &self.forges,
+            CapabilityKind::Skill => &self.skills,
+            CapabilityKind::FocusMode => &self.focus_modes,
+        }
+    }
+
+    /// The names of all that it offers.
+    pub(super) fn offered_names(&self) -> impl Iterator<Item = &String> {
+        CapabilityKind::ALL.into_iter().flat_map(|kind| self.offered(kind))
     }
 
     /// Whether servers have the same tools as when it was compiled, as far as that matters to it.
@@ -202,229 +228,4 @@ fn union_schema(actions: &[Arc<ActionProgram>]) -> Json {
         })
         .collect();
     serde_json::json!({ "type": "object", "anyOf": alternatives })
-}
-
-/// Whether a loop looks for capabilities anywhere: as an action of the model, or in a step.
-fn searches(loaded: &Loaded<LoopDoc>) -> bool {
-    let name = Builtin::SEARCH;
-    let listed = loaded.doc.builtins.iter().flatten().any(|listed| listed.as_str() == name);
-    listed || ["actions", "hooks"].iter().any(|key| loaded.node.get(key).is_some_and(|node| has_key(node, name)))
-}
-
-fn has_key(node: &Node, key: &str) -> bool {
-    let below = |node: &Node| has_key(node, key);
-    node.entries().iter().any(|entry| &*entry.key == key || below(&entry.value)) || node.items().iter().any(below)
-}
-
-/// Compiles one document.
-struct Compiler<'a> {
-    library: &'a Library,
-    doc: &'a LoopDoc,
-    toolbox: &'a Toolbox,
-    searches: bool,
-}
-
-impl Compiler<'_> {
-    fn fault(&self, problem: impl Into<String>) -> EngineError {
-        EngineError::Document { name: self.doc.name.to_string(), problem: problem.into() }
-    }
-
-    fn steps(&self, path: &str, steps: &[crate::document::Step]) -> Result<StepList, EngineError> {
-        StepList::compile(path, steps).map_err(|diagnostics| {
-            let words: Vec<String> =
-                diagnostics.iter().map(|d| format!("{}{}", self.library.place(d.span), d.message)).collect();
-            self.fault(words.join("; "))
-        })
-    }
-
-    fn skills(&self) -> Result<Vec<String>, EngineError> {
-        let book = self.toolbox.skills();
-        for name in self.doc.skills.iter().flatten() {
-            if book.get(name).is_none() {
-                let place = self.library.place(Some(name.span));
-                return Err(self.fault(format!("{place}there is no skill named `{name}`")));
-            }
-        }
-        let all: Vec<String> = book.all().map(|skill| skill.name.clone()).collect();
-        Ok(self.doc.offered_skills(&all))
-    }
-
-    /// Skills that the model may call too: those that the document names, and those that a program brings.
-    fn callable<'s>(&'s self, skills: &'s [String]) -> impl Iterator<Item = &'s String> {
-        let named = |name: &String| self.doc.skills.iter().flatten().any(|listed| listed.value == *name);
-        let native = |name: &String| self.toolbox.skills().get(name).is_some_and(|skill| skill.native);
-        skills.iter().filter(move |name| (named(name) || native(name)) && self.toolbox.get(name).is_some())
-    }
-
-    fn tools(&self, skills: &[String]) -> Result<Vec<String>, EngineError> {
-        if !self.doc.allow.tool {
-            return Ok(Vec::new());
-        }
-        let mut tools: Vec<String> = Vec::new();
-        for name in self.doc.tools.iter().chain(&self.library.workspace.doc.tools) {
-            let named = self.toolbox.named(name);
-            let named =
-                named.map_err(|problem| self.fault(format!("{}{problem}", self.library.place(Some(name.span)))))?;
-            for name in named {
-                if !tools.contains(&name) {
-                    tools.push(name);
-                }
-            }
-        }
-        for name in self.callable(skills) {
-            if !tools.contains(name) {
-                tools.push(name.clone());
-            }
-        }
-        Ok(tools)
-    }
-
-    /// The MCP servers that the loop's tools come from.
-    fn servers(&self) -> Vec<String> {
-        let listed = self.doc.tools.iter().chain(&self.library.workspace.doc.tools).filter(|_| self.doc.allow.tool);
-        let names = listed.map(|name| &name.value).chain(self.tools_of_actions());
-        let mut servers: Vec<String> = Vec::new();
-        for server in names.filter_map(|name| self.toolbox.server_of(name)) {
-            if !servers.iter().any(|known| known == server) {
-                servers.push(server.to_owned());
-            }
-        }
-        servers
-    }
-
-    /// The tools that actions stand for.
-    fn tools_of_actions(&self) -> impl Iterator<Item = &String> {
-        self.doc.actions.values().filter_map(|action| action.from_tool.as_ref()).map(|name| &name.value)
-    }
-
-    fn actions(
-        &self,
-        tools: &[String],
-        skills: &[String],
-    ) -> Result<IndexMap<String, Arc<ActionProgram>>, EngineError> {
-        let mut actions = IndexMap::new();
-        for (name, action) in &self.doc.actions {
-            actions.insert(name.clone(), Arc::new(self.declared(name, action)?));
-        }
-        for builtin in BUILTINS.iter().filter(|builtin| self.offers(builtin.name, tools, skills)) {
-            let Some(which) = Builtin::of(builtin.name) else { continue };
-            if actions.contains_key(builtin.name) {
-                continue;
-            }
-            let nameable = Nameable { tools, skills, found: self.searches };
-            let (params, tags) = (which.params(nameable), which.tags());
-            actions.insert(
-                builtin.name.to_owned(),
-                Arc::new(ActionProgram {
-                    name: builtin.name.to_owned(),
-                    description: builtin.description.to_owned(),
-                    grammar: grammar(&params, &tags),
-                    params,
-                    tags,
-                    stream: which.stream(),
-                    verify: Vec::new(),
-                    when: None,
-                    key: false,
-                    kind: ActionKind::Builtin(which),
-                    then: if builtin.ends_loop { Then::Exit } else { Then::Continue },
-                }),
-            );
-        }
-        Ok(actions)
-    }
-
-    /// Whether the loop offers a built-in action: listed, or allowed when nothing is listed.
-    fn offers(&self, name: &str, tools: &[String], skills: &[String]) -> bool {
-        let allowed = match Builtin::of(name) {
-            None => false,
-            Some(Builtin::DirectlyCallTool | Builtin::RequireTool) => !tools.is_empty() || self.searches,
-            // What is found may be used: nobody gets that without asking for it.
-            Some(Builtin::SearchCapabilities) => self.doc.builtins.is_some(),
-            Some(Builtin::AskForClarification) => self.doc.allow.user_interaction,
-            Some(Builtin::LoadingSkills) => !skills.is_empty(),
-            Some(Builtin::LoadSkillResources) => self.of(skills).any(|skill| !skill.files().is_empty()),
-            Some(Builtin::ChangeSkillViewOffset) => {
-                let tokens = self.of(skills).map(|skill| Counter::ESTIMATE.count(&skill.instructions));
-                tokens.sum::<usize>() > self.doc.limits.max_skill_tokens as usize
-            }
-            Some(Builtin::Finish | Builtin::DirectlyAnswer) => true,
-            // Where nobody named the gate, it costs no model call that nobody listed.
-            Some(Builtin::RequestVerification) => match self.verification_mode() {
-                Mode::On => true,
-                Mode::Free => self.doc.builtins.is_some(),
-                Mode::Off => false,
-            },
-        };
-        allowed
-            && match &self.doc.builtins {
-                Some(listed) => listed.iter().any(|listed| listed.as_str() == name),
-                None => true,
-            }
-    }
-
-    fn verification_mode(&self) -> Mode {
-        Settings::new(&self.doc.mechanisms, &self.library.workspace.doc.mechanisms).verification.mode
-    }
-
-    fn of<'s>(&'s self, skills: &'s [String]) -> impl Iterator<Item = &'s BookSkill> {
-        skills.iter().filter_map(|name| self.toolbox.skills().get(name))
-    }
-
-    fn declared(&self, name: &str, action: &Action) -> Result<ActionProgram, EngineError> {
-        let mut params = action.params.as_ref().map(|params| params.schema.clone());
-        let mut description = action.description.clone();
-        let kind = if let Some(tool) = &action.from_tool {
-            self.toolbox.named(tool).map_err(|problem| self.fault(format!("action `{name}`: {problem}")))?;
-            // Not there yet means that a server is to be started before the first turn.
-            if let Some(found) = self.toolbox.get(tool) {
-                params.get_or_insert_with(|| found.params.clone());
-                if description.is_empty() {
-                    description.clone_from(&found.description);
-                }
-            }
-            ActionKind::Tool(tool.to_string())
-        } else if let Some(target) = &action.from_loop {
-            let found = self
-                .library
-                .loops
-                .get(target.as_str())
-                .ok_or_else(|| self.fault(format!("action `{name}`: there is no loop named `{target}`")))?;
-            if description.is_empty() {
-                description = found.doc.description.as_deref().cloned().unwrap_or_default();
-            }
-            params.get_or_insert_with(|| {
-                serde_json::json!({
-                    "type": "object",
-                    "properties": { "task": { "type": "string", "description": "What to do; the whole input when left out." } }
-                })
-            });
-            ActionKind::Loop(target.to_string())
-        } else {
-            ActionKind::Steps(self.steps(&format!("actions.{name}.do"), &action.steps)?)
-        };
-        let params = params.unwrap_or_else(|| serde_json::json!({ "type": "object", "properties": {} }));
-        let verify = action
-            .verify
-            .iter()
-            .map(|verify| (verify.that.to_string(), verify.message.as_ref().map(|message| message.to_string())))
-            .collect();
-        Ok(ActionProgram {
-            name: name.to_owned(),
-            description,
-            grammar: grammar(&params, &action.tags),
-            params,
-            tags: action.tags.clone(),
-            stream: action.stream.clone(),
-            verify,
-            when: action.when.as_ref().map(|when| when.to_string()),
-            key: action.key,
-            kind,
-            then: action.then.as_ref().map_or(Then::Continue, |then| then.value),
-        })
-    }
-}
-
-fn grammar(params: &Json, tags: &IndexMap<String, Tag>) -> Arc<ActionGrammar> {
-    let tags = tags.iter().map(|(name, tag)| (name.clone(), TagRule { required: tag.required })).collect();
-    Arc::new(ActionGrammar::new(params.clone(), tags))
 }

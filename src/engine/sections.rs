@@ -47,12 +47,14 @@ pub(super) enum Depends {
 
 /// The engine's own sections: name, tier, file, what it depends on, and for which protocols
 /// (`Some(true)`: native tools only; `Some(false)`: all others).
-const OWN: [(&str, Tier, &str, Depends, Option<bool>); 11] = [
+const OWN: [(&str, Tier, &str, Depends, Option<bool>); 13] = [
     ("TRAITS", Tier::HighStatic, "prompts/engine/traits.md.j2", Depends::Nothing, None),
     ("PROTOCOL", Tier::HighStatic, "prompts/engine/protocol_json.md.j2", Depends::Nothing, Some(false)),
     ("PROTOCOL", Tier::HighStatic, "prompts/engine/protocol_tools.md.j2", Depends::Nothing, Some(true)),
     ("TOOLS", Tier::Frozen, "prompts/engine/tools.md.j2", Depends::Nothing, Some(false)),
     ("SKILLS", Tier::Frozen, "prompts/engine/skills.md.j2", Depends::Nothing, None),
+    ("FORGES", Tier::Frozen, "prompts/engine/forges.md.j2", Depends::Nothing, None),
+    ("FOCUS_MODES", Tier::Frozen, "prompts/engine/focus_modes.md.j2", Depends::Nothing, None),
     ("SKILLS_CONTEXT", Tier::SemiDynamic, "prompts/engine/skills_context.md.j2", Depends::Skills, None),
     ("SCHEMA", Tier::SemiDynamic, "prompts/engine/schema.md.j2", Depends::Actions, Some(false)),
     ("EVIDENCE", Tier::TimelineOpen, "prompts/engine/evidence.md.j2", Depends::State, None),
@@ -97,15 +99,15 @@ pub(super) fn compile(library: &Library, loaded: &Loaded<LoopDoc>) -> Result<Vec
             let mut section = SectionProgram::new(name, *tier, file(path)?);
             section.depends = *depends;
             section.protocol = *protocol;
-            if name.starts_with("SKILLS") {
-                // Whoever wrote a skill wrote no part of the loop.
+            if name.starts_with("SKILLS") || *name == "EXTRA_CAPABILITIES" {
+                // Whoever wrote a skill, or the descriptions of a server's tools, wrote no part of the loop.
                 section.trust = Trust::Untrusted;
             }
             sections.push(section);
         }
         Ok(())
     };
-    own(&["TRAITS", "PROTOCOL", "TOOLS", "SKILLS"], &mut sections)?;
+    own(&["TRAITS", "PROTOCOL", "TOOLS", "SKILLS", "FORGES", "FOCUS_MODES"], &mut sections)?;
     sections.push(SectionProgram::new("PERSISTENT", Tier::SemiDynamic, text(&prompt.instruction)?));
     own(&["SCHEMA"], &mut sections)?;
     if let Some(example) = &prompt.output_example {

@@ -11,7 +11,7 @@ use super::batch::Call;
 use super::call::{CallFailure, CallInfo, Watcher};
 use super::core::LoopCore;
 use super::models::ModelSlot;
-use crate::document::{StreamTo, TextSource};
+use crate::document::{ForgeDoc, StreamTo, TextSource};
 use crate::event::{CallPurpose, Event};
 use crate::model::{Block, EncodeCache, Finish, Protocol, Request, Sampling, Sink, Transcript, Turn};
 use crate::prompt::{Assembler, Section, Tier, Trust};
@@ -100,10 +100,38 @@ impl LoopCore {
         let spec = serde_json::json!({
             "name": tool.name, "description": tool.description, "params": tool.params,
         });
+        self.ask_for_object(&spec, &tool.params, call.reason.as_deref(), context, Phase::WORK).await
+    }
+
+    /// Asks the model for the input of a forge that it wants to run. Where the input is no object, it comes as the field `input` of
+    /// one.
+    pub(super) async fn ask_for_input(
+        &self,
+        forge: &ForgeDoc,
+        schema: &Json,
+        context: String,
+        phase: Phase,
+    ) -> Result<Json, StepFailure> {
+        let wrapped = serde_json::json!({ "type": "object", "required": ["input"], "properties": { "input": schema } });
+        let schema = if wants_object(schema) { schema } else { &wrapped };
+        let spec = serde_json::json!({
+            "name": forge.name.as_str(), "description": forge.description, "params": schema,
+        });
+        self.ask_for_object(&spec, schema, None, context, phase).await
+    }
+
+    async fn ask_for_object(
+        &self,
+        spec: &Json,
+        schema: &Json,
+        reason: Option<&str>,
+        context: String,
+        phase: Phase,
+    ) -> Result<Json, StepFailure> {
         let frame = Frame::default()
-            .with("tool", Value::from(Serde(&spec)))
-            .with("reason", call.reason.as_deref().map_or(Value::from(""), Value::from))
-            .with("schema", Value::from(Serde(&tool.params)));
+            .with("tool", Value::from(Serde(spec)))
+            .with("reason", reason.map_or(Value::from(""), Value::from))
+            .with("schema", Value::from(Serde(schema)));
         let scope = Scope::new(self.base.clone(), frame).context();
         let file = |name: &str| self.render_own(name, &scope);
         let structured = Structured {
@@ -115,12 +143,12 @@ impl LoopCore {
                 ("USER_QUERY", super::sub::input_text(&self.base.input), Trust::Untrusted),
                 ("TASK", file("prompts/engine/parameters.md.j2")?, Trust::Trusted),
             ],
-            schema: &tool.params,
+            schema,
             stream: IndexMap::new(),
             retries: DEFAULT_RETRIES,
             max_tokens: None,
         };
-        self.structured(structured, Phase::WORK).await
+        self.structured(structured, phase).await
     }
 
     /// One object that fits a schema, from the tier's model or from one that stands in for it.
@@ -212,6 +240,11 @@ impl LoopCore {
     }
 }
 
+/// Whether a schema asks for an object.
+pub(super) fn wants_object(schema: &Json) -> bool {
+    schema.get("type").and_then(Json::as_str) == Some("object") || schema.get("properties").is_some()
+}
+
 /// What does not fit, in words; none when all fits.
 fn problems(validator: &jsonschema::Validator, value: &Json) -> Option<String> {
     let found: Vec<String> =
@@ -219,7 +252,8 @@ fn problems(validator: &jsonschema::Validator, value: &Json) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-fn valid(schema: &Json, value: &Json) -> Result<(), String> {
+/// Whether a value fits a schema; what does not, in words.
+pub(super) fn valid(schema: &Json, value: &Json) -> Result<(), String> {
     let validator = jsonschema::validator_for(schema).map_err(|error| error.to_string())?;
     problems(&validator, value).map_or(Ok(()), Err)
 }

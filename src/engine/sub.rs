@@ -10,6 +10,7 @@ use super::act::Handled;
 use super::core::LoopCore;
 use super::error::EngineError;
 use super::finish::End;
+use super::handover::Handover;
 use super::iteration::LoopRun;
 use super::mechanism::Mechanisms;
 use super::memory::Memory;
@@ -32,6 +33,28 @@ impl Drop for FocusGuard<'_> {
     }
 }
 
+/// A loop that is running, as those inside it see it.
+#[derive(Debug, Clone)]
+pub(super) struct Around {
+    pub(super) name: String,
+    input: Value,
+    set: Vec<(String, Value)>,
+    /// How deep loops may stand inside it.
+    depth_limit: u32,
+}
+
+impl Around {
+    /// The outermost loop of a run.
+    pub(super) fn outermost(name: &str, input: Value, max_depth: u32) -> Self {
+        Self { name: name.to_owned(), input, set: Vec::new(), depth_limit: max_depth }
+    }
+
+    /// Whether both begin from the same: then the inner one would do what the outer one does, and come to the same place.
+    fn begins_like(&self, other: &Self) -> bool {
+        self.name == other.name && self.input == other.input && self.set == other.set
+    }
+}
+
 impl LoopRun {
     /// Another loop as an action: it shares the task and the timeline, and this loop ends when it returns.
     pub(super) async fn act_loop(&mut self, name: &str, chosen: &Chosen) -> Handled {
@@ -39,7 +62,7 @@ impl LoopRun {
             Some(task) if !task.trim().is_empty() => Value::from(task),
             _ => self.core.base.input.clone(),
         };
-        let end = match self.core.inner(name, input, &[], true) {
+        let end = match self.core.inner(name, input, &[], None) {
             Err(end) => end,
             Ok(core) => {
                 let mut guard = self.core.focus_on(&core, name, true);
@@ -66,9 +89,25 @@ impl LoopRun {
 }
 
 impl LoopCore {
-    /// A loop as a step: a task of its own, with its own timeline.
-    pub(super) async fn run_subtask(&self, call: LoopCall) -> Result<Value, StepFailure> {
-        let core = self.inner(&call.name, call.input, &call.set, false).map_err(|end| match end.error {
+    /// A loop as a step: a task of its own, with its own timeline and the next number.
+    pub(super) async fn run_step_loop(&self, call: LoopCall) -> Result<Value, StepFailure> {
+        let task = format!("{}/{}.{}", self.events.task(), call.name, self.shared.next_subtask());
+        self.run_subtask(call, &task).await
+    }
+
+    /// The name of a task for what is entered by its name. A second one of the same name has a number.
+    pub(super) fn task_of(&self, what: &str, name: &str) -> String {
+        let task = format!("{}_{what}_{name}", self.events.task());
+        let task = task.trim_end_matches('_').to_owned();
+        let mut state = self.state();
+        let times = state.entered.entry(task.clone()).or_default();
+        *times += 1;
+        if *times == 1 { task } else { format!("{task}.{times}") }
+    }
+
+    /// A loop as a task of its own, with its own timeline.
+    pub(super) async fn run_subtask(&self, call: LoopCall, task: &str) -> Result<Value, StepFailure> {
+        let core = self.inner(&call.name, call.input, &call.set, Some(task)).map_err(|end| match end.error {
             Some(words) => StepFailure::Failed(words),
             None => StepFailure::Ended(end.reason),
         })?;
@@ -100,11 +139,22 @@ impl LoopCore {
         FocusGuard { core: self, name: name.to_owned(), depth: inner.depth, reason: ExitReason::Cancelled }
     }
 
-    /// The core of a loop inside this one.
-    fn inner(&self, name: &str, input: Value, set: &[(String, Value)], shared: bool) -> Result<Arc<Self>, End> {
-        let depth = self.depth + 1;
-        if depth > self.program.limits.max_depth {
+    /// How deep loops may stand inside this one: what it allows, and what those around it allow.
+    pub(super) fn depth_limit(&self) -> u32 {
+        self.line.iter().map(|around| around.depth_limit).min().unwrap_or(self.program.limits.max_depth)
+    }
+
+    /// The core of a loop inside this one. Without a task's name it shares this one's.
+    fn inner(&self, name: &str, input: Value, set: &[(String, Value)], task: Option<&str>) -> Result<Arc<Self>, End> {
+        let (depth, shared) = (self.depth + 1, task.is_none());
+        if depth > self.depth_limit() {
             return Err(End::new(ExitReason::LimitDepth));
+        }
+        let place = Around { name: name.to_owned(), input: input.clone(), set: set.to_vec(), depth_limit: 0 };
+        if !shared && self.line.iter().any(|around| around.begins_like(&place)) {
+            let around: Vec<&str> = self.line.iter().map(|around| around.name.as_str()).collect();
+            let words = format!("it goes round in circles ({} → {name}), with the same input", around.join(" → "));
+            return Err(End::failed(ExitReason::LimitDepth, format!("the loop `{name}` cannot run inside itself: {words}")));
         }
         let program = self
             .edition
@@ -144,11 +194,13 @@ impl LoopCore {
             .access
             .protecting(&program.gate.protect)
             .map_err(|error| End::failed(ExitReason::Error, format!("mechanisms.verification.protect: {error}")))?;
-        let events = if shared {
-            self.events.clone()
-        } else {
-            self.events.for_task(&format!("{}/{name}.{}", self.events.task(), self.shared.next_subtask()))
+        lock(&state).offer(self.edition.listed(&program));
+        let (events, handover) = match task {
+            None => (self.events.clone(), Arc::clone(&self.handover)),
+            Some(task) => (self.events.for_task(task), Handover::new()),
         };
+        let mut line = self.line.clone();
+        line.push(Around { depth_limit: depth.saturating_add(program.limits.max_depth), ..place });
         Ok(Arc::new(Self {
             base: Arc::new(ScopeBase {
                 input,
@@ -173,8 +225,10 @@ impl LoopCore {
             events,
             stop: self.stop.child(),
             depth,
+            line,
             mechanisms,
             gate,
+            handover,
             access,
         }))
     }

@@ -16,7 +16,8 @@ use super::iteration::LoopRun;
 use super::live::{LiveView, Shown};
 use super::models::ModelSlot;
 use super::program::{ActionKind, ActionProgram, ActionSet};
-use crate::event::{CallPurpose, Event, ExitReason, RepairNote};
+use super::structured::{valid, wants_object};
+use crate::event::{CallPurpose, CapabilityKind, Event, ExitReason, RepairNote};
 use crate::model::{ErrorClass, Finish, ModelError, Protocol, Reply, Request, Sampling, ToolCall, Turn};
 use crate::prompt::guard;
 use crate::reply::{self, Extracted, Grammar, Rejection};
@@ -380,8 +381,40 @@ impl LoopCore {
             | Builtin::LoadingSkills
             | Builtin::LoadSkillResources
             | Builtin::ChangeSkillViewOffset
-            | Builtin::SearchCapabilities => Ok(()),
+            | Builtin::SearchCapabilities
+            | Builtin::LoadCapability => Ok(()),
+            Builtin::EnterFocusMode => self.check_named(CapabilityKind::FocusMode, "focus mode", extracted),
+            Builtin::RequireAiBlueprint => {
+                self.check_named(CapabilityKind::Forge, "forge", extracted)?;
+                self.check_input(extracted)
+            }
         }
+    }
+
+    /// What is used by its name must be there, and offered or found.
+    fn check_named(&self, kind: CapabilityKind, what: &str, extracted: &Extracted) -> Result<(), Refused> {
+        let name = extracted.params.get("name").and_then(Json::as_str).unwrap_or_default();
+        let known = self.names_of(kind);
+        if known.iter().any(|one| one == name) {
+            return Ok(());
+        }
+        let help = match known.is_empty() {
+            true => "Search for one that does what you need.".to_owned(),
+            false => format!("You have: {}.", known.join(", ")),
+        };
+        Err(missing(format!("There is no {what} `{name}`. {help}")))
+    }
+
+    /// A forge's input must fit before it runs.
+    fn check_input(&self, extracted: &Extracted) -> Result<(), Refused> {
+        let name = extracted.params.get("name").and_then(Json::as_str).unwrap_or_default();
+        let given = extracted.params.get("params").filter(|given| given.as_object().is_some_and(|own| !own.is_empty()));
+        let schema = self.edition.forge_input(name).filter(wants_object);
+        let (Some(given), Some(schema)) = (given, schema) else { return Ok(()) };
+        valid(&schema, given).map_err(|problem| Refused {
+            class: "type_mismatch".to_owned(),
+            message: format!("The input of forge `{name}` does not fit: {problem}"),
+        })
     }
 
     /// Tool calls must fit their tools before anything runs.

@@ -78,6 +78,8 @@ pub struct CapabilityResult {
     pub catalog_matched: Vec<String>,
     /// All hits, the best first.
     pub details: Vec<CapabilityHit>,
+    /// Whether the words alone may well have missed what was meant.
+    pub unsure: bool,
 }
 
 /// One hit of a search.
@@ -119,6 +121,12 @@ pub struct CapabilityState {
     pub result: CapabilityResult,
     /// What all searches found and the model may use, beside what the loop offers itself; the last found at the end.
     pub extra: Vec<ExtraCapability>,
+    /// Forges that the loop offers.
+    pub forges: Vec<ExtraCapability>,
+    /// Focus modes that the loop offers.
+    pub focus_modes: Vec<ExtraCapability>,
+    /// Whether there may be capabilities beside those that the loop offers itself: then a search makes sense.
+    pub more: bool,
 }
 
 /// A capability that was found and may be used.
@@ -135,4 +143,57 @@ pub struct ExtraCapability {
     pub usage: String,
     /// JSON Schema of its parameters, where it has some.
     pub params: Option<Value>,
+}
+
+/// What a name turned out to be, and what followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadOutcome {
+    /// A tool was called.
+    Called,
+    /// A forge took the work over.
+    HandedOver,
+    /// A forge was run, and the loop goes on with its output.
+    Ran,
+    /// A skill is in the prompt.
+    Loaded,
+    /// A focus mode did its part.
+    Entered,
+    /// There is something of this name, and it could not be used.
+    Failed,
+    /// There is nothing of this name.
+    Unknown,
+    /// There is nothing of this name, as was found out before.
+    Blocked,
+}
+
+impl LoadOutcome {
+    /// Its name in events and outputs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            LoadOutcome::Called => "called",
+            LoadOutcome::HandedOver => "handed_over",
+            LoadOutcome::Ran => "ran",
+            LoadOutcome::Loaded => "loaded",
+            LoadOutcome::Entered => "entered",
+            LoadOutcome::Failed => "failed",
+            LoadOutcome::Unknown => "unknown",
+            LoadOutcome::Blocked => "blocked",
+        }
+    }
+}
+
+/// How work ended that was handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AsyncStatus {
+    /// With a result.
+    Done,
+    /// With an error.
+    Error,
+    /// Its model was silent for too long.
+    Silent,
+    /// The run was stopped, or is over its limits.
+    Stopped,
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::capability::{CapabilityRef, CatalogMatch};
+use super::capability::{AsyncStatus, CapabilityKind, CapabilityRef, CatalogMatch, LoadOutcome};
 use super::mechanism::{
     CheckpointState, Decision, Grounds, PerceptionState, PerceptionTrigger, ProgressState, ReflectionState,
     SpinConsequence, SpinOpinion, SpinState,
@@ -420,6 +420,40 @@ pub enum Event {
         catalog: Option<CatalogMatch>,
         /// What the model may use from now on that it could not before.
         added: Vec<CapabilityRef>,
+    },
+    /// Something was used by its name.
+    Load {
+        /// The name.
+        identifier: String,
+        /// What it is; none when there is nothing of this name.
+        #[serde(rename = "type")]
+        kind: Option<CapabilityKind>,
+        /// What followed.
+        outcome: LoadOutcome,
+        /// Why it could not be used; the names that were found instead of an unknown one.
+        detail: Option<String>,
+    },
+    /// A forge takes the work over, as a task of its own. The loop ends with `async`, the run when the forge is done.
+    AsyncStarted {
+        /// The forge.
+        name: String,
+        /// Its task: the events of its model have it.
+        async_task: String,
+        /// Milliseconds that its model may be silent.
+        watchdog_ms: u64,
+    },
+    /// Work that was handed over is over.
+    AsyncFinished {
+        /// The forge.
+        name: String,
+        /// Its task.
+        async_task: String,
+        /// How it ended.
+        status: AsyncStatus,
+        /// The forge's output, or why there is none.
+        result: Value,
+        /// Milliseconds that it took.
+        duration_ms: u64,
     },
     /// A sub-loop takes over.
     FocusOn {

@@ -158,10 +158,19 @@ impl Lease {
         started.await.into_iter().collect()
     }
 
+    /// Starts all servers. One that does not start is told of.
+    pub async fn start_all(&self) {
+        self.start_each(|_| true).await;
+    }
+
     /// Starts the servers that every run starts. One that does not is told of; a loop that needs it fails later.
     pub async fn start_eager(&self) {
-        let eager = self.servers.servers.values().filter(|server| server.doc.start == McpStart::Eager);
-        join_all(eager.map(|server| async {
+        self.start_each(|server| server.doc.start == McpStart::Eager).await;
+    }
+
+    async fn start_each(&self, wanted: impl Fn(&Server) -> bool) {
+        let wanted = self.servers.servers.values().filter(|server| wanted(server));
+        join_all(wanted.map(|server| async {
             server.watch(self.number, &self.events);
             let _ = server.up().await;
         }))

@@ -6,12 +6,34 @@ use crate::event::{CapabilityKind, CapabilityRef, CapabilityResult, ExtraCapabil
 /// The most tools that the prompt lists beside the loop's own: each has a schema, and a model that sees too many chooses worse.
 const MOST_TOOLS: usize = 50;
 
+/// What a loop offers beside its tools and skills.
+#[derive(Debug, Clone, Default)]
+pub struct Listed {
+    /// Forges that the model may run.
+    pub forges: Vec<ExtraCapability>,
+    /// Loops that it may enter.
+    pub focus_modes: Vec<ExtraCapability>,
+    /// Whether a search may find more.
+    pub more: bool,
+}
+
 impl RunState {
+    /// Notes what the loop offers.
+    pub fn offer(&mut self, listed: Listed) {
+        let known = &mut self.capabilities;
+        (known.forges, known.focus_modes, known.more) = (listed.forges, listed.focus_modes, listed.more);
+    }
+
     /// Notes a search: what it found, and what of it the model may use. What is known already moves to the end; beyond the most
     /// tools, those go that were found longest ago. Gives what is new.
     pub fn remember_found(&mut self, result: CapabilityResult, usable: Vec<ExtraCapability>) -> Vec<CapabilityRef> {
+        self.capabilities.result = result;
+        self.add_extra(usable)
+    }
+
+    /// Notes what the model may use from now on, as [`Self::remember_found`] does.
+    pub fn add_extra(&mut self, usable: Vec<ExtraCapability>) -> Vec<CapabilityRef> {
         let known = &mut self.capabilities;
-        known.result = result;
         let mut added = Vec::new();
         for one in usable {
             let same = |other: &ExtraCapability| other.kind == one.kind && other.name == one.name;

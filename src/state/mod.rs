@@ -9,6 +9,7 @@ mod scope;
 mod skills;
 mod vars;
 
+pub use found::Listed;
 pub use frame::Frame;
 pub use history::{ActionRecord, Seen, TimelineEntry, Totals};
 pub use scope::{RunFacts, Scope, ScopeBase};
@@ -20,7 +21,7 @@ use minijinja::Value;
 use crate::event::CapabilityState;
 
 /// What one run of a loop knows. A sub-loop that shares its parent's task has its own.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct RunState {
     /// The loop's typed variables.
     pub vars: Vars,
@@ -66,6 +67,10 @@ pub struct RunState {
     pub skills: LoadedSkills,
     /// Capabilities that were found.
     pub capabilities: CapabilityState,
+    /// Names that were asked for and that nothing has, in lower case.
+    pub unknown_names: std::collections::HashSet<String>,
+    /// How often a task was begun under a name.
+    pub entered: std::collections::HashMap<String, u32>,
 }
 
 /// What binds one turn only, taken from the state when the turn begins.

@@ -42,6 +42,23 @@ pub struct ScopeBase {
     pub state: Arc<Mutex<RunState>>,
 }
 
+impl ScopeBase {
+    /// The same over another state.
+    #[must_use]
+    pub fn over(&self, state: Arc<Mutex<RunState>>) -> Self {
+        Self {
+            input: self.input.clone(),
+            facts: self.facts.clone(),
+            workspace: self.workspace.clone(),
+            env: self.env.clone(),
+            tools: self.tools.clone(),
+            skills: Arc::clone(&self.skills),
+            totals: Arc::clone(&self.totals),
+            state,
+        }
+    }
+}
+
 /// One scope: base and frame. Handed to minijinja as the context.
 #[derive(Debug, Clone)]
 pub struct Scope {

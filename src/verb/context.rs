@@ -6,7 +6,7 @@ use minijinja::Value;
 use serde::de::DeserializeOwned;
 
 use crate::document::{Level, StreamTo, Templated};
-use crate::event::{Event, EventStream};
+use crate::event::{CapabilityKind, Event, EventStream};
 use crate::model::BoxFuture;
 use crate::policy::Access;
 use crate::state::{RunState, Scope};
@@ -69,7 +69,7 @@ pub struct LoopCall {
 }
 
 /// A search for capabilities.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchCall {
     /// What is needed, each a side of the same need.
     pub queries: Vec<String>,
@@ -77,6 +77,23 @@ pub struct SearchCall {
     pub limit: Option<usize>,
     /// Whether the helper model is shown the catalog, when the step says so.
     pub catalog: Option<bool>,
+    /// Names that count as found if they exist.
+    pub names: Vec<String>,
+    /// Whether the report lists all others behind the hits.
+    pub all: bool,
+}
+
+/// Something to be used by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadCall {
+    /// The name.
+    pub identifier: String,
+    /// What it must be; anything when none.
+    pub kind: Option<CapabilityKind>,
+    /// What a focus mode is to do; the whole task when none.
+    pub task: Option<String>,
+    /// A forge's input; the model is asked when there is none.
+    pub params: Option<serde_json::Value>,
 }
 
 /// What a reflection is asked for.
@@ -117,6 +134,12 @@ pub trait Host: Send + Sync {
     fn search_capabilities<'a>(
         &'a self,
         call: SearchCall,
+        cx: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>>;
+    /// Uses something by its name, whatever it is; the value says what it was and what came of it.
+    fn load_capability<'a>(
+        &'a self,
+        call: LoadCall,
         cx: &'a StepContext<'a>,
     ) -> BoxFuture<'a, Result<Value, StepFailure>>;
     /// Looks for a spin; `review` says whether the helper model is asked. The value is `spin`.

@@ -11,6 +11,7 @@ mod evidence;
 mod feedback;
 mod file;
 mod http;
+mod load_capability;
 mod load_skill;
 mod perceive;
 mod reflect;
@@ -30,7 +31,7 @@ mod verify_goal;
 mod tests;
 
 pub use context::{
-    ForgeCall, Host, LoopCall, Phase, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest,
+    ForgeCall, Host, LoadCall, LoopCall, Phase, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest,
 };
 pub use table::VERBS;
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::{
-    AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, load_skill, perceive, reflect, result,
+    AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, load_capability, load_skill, perceive, reflect, result,
     run, search, search_capabilities, set, speak, timeline, todo, verify_goal,
 };
 
@@ -14,6 +14,7 @@ pub const VERBS: &[&dyn AnyVerb] = &[
     &entry::<speak::Ask>(),
     &entry::<check_spin::CheckSpin>(),
     &entry::<speak::Emit>(),
+    &entry::<load_capability::EnterFocusMode>(),
     &entry::<evidence::Evidence>(),
     &entry::<feedback::Feedback>(),
     &entry::<control::ForbidActions>(),
@@ -22,6 +23,7 @@ pub const VERBS: &[&dyn AnyVerb] = &[
     &entry::<search::Grep>(),
     &entry::<http::Http>(),
     &entry::<search::List>(),
+    &entry::<load_capability::LoadCapability>(),
     &entry::<load_skill::LoadSkill>(),
     &entry::<call::Loop>(),
     &entry::<control::NextActions>(),

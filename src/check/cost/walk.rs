@@ -140,9 +140,7 @@ impl<'a> Walker<'a> {
     fn builtins(&mut self, document: &LoopDoc, depth: u32) -> Amount {
         let is_offered = |name: &str| {
             let listed = document.builtins.as_ref().is_none_or(|list| list.iter().any(|one| one.value == name));
-            listed
-                && !document.actions.contains_key(name)
-                && BUILTINS.iter().any(|one| one.name == name && one.in_force)
+            listed && !document.actions.contains_key(name) && BUILTINS.iter().any(|one| one.name == name)
         };
         let tools: Vec<String> =
             document.tools.iter().chain(&self.library.workspace.doc.tools).map(|tool| tool.value.clone()).collect();

@@ -33,15 +33,9 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
 fn offered(cx: &mut Cx<'_>, loaded: &crate::load::Loaded<crate::document::LoopDoc>) {
     for name in loaded.doc.builtins.iter().flatten() {
         let finding = match builtin(name) {
-            Some(action) if action.in_force => continue,
-            Some(_) => Diagnostic::info(
-                codes::NOT_IN_FORCE,
-                name.span,
-                format!("the built-in action `{name}` is not yet in force"),
-            ),
+            Some(_) => continue,
             None => {
-                let known: Vec<&str> =
-                    BUILTINS.iter().filter(|action| action.in_force).map(|action| action.name).collect();
+                let known: Vec<&str> = BUILTINS.iter().map(|action| action.name).collect();
                 let help = match did_you_mean(name, &known) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("the built-in actions are {}", list_words(&known)),

@@ -41,6 +41,12 @@ fn of_loop(cx: &mut Cx<'_>, loaded: &Loaded<LoopDoc>) {
     for skill in loaded.doc.skills.iter().flatten() {
         skill_exists(cx, skill, skill.span);
     }
+    for forge in loaded.doc.forges.iter().flatten() {
+        exists(cx, forge, forge.span, Kind::Forge, codes::UNKNOWN_FORGE);
+    }
+    for target in loaded.doc.focus_modes.iter().flatten() {
+        exists(cx, target, target.span, Kind::Loop, codes::UNKNOWN_LOOP);
+    }
     for action in loaded.doc.actions.values() {
         if let Some(tool) = &action.from_tool {
             tool_exists(cx, tool, tool.span);
@@ -75,8 +81,8 @@ fn of_step(cx: &mut Cx<'_>, subject: Subject<'_>, reference: &Reference, span: S
         Reference::Action(name) => {
             // In a tool, the caller's actions are not known.
             let Subject::Loop(loaded) = subject else { return };
-            let in_force = BUILTINS.iter().filter(|action| action.in_force).map(|action| action.name);
-            let known: Vec<&str> = loaded.doc.actions.keys().map(String::as_str).chain(in_force).collect();
+            let builtins = BUILTINS.iter().map(|action| action.name);
+            let known: Vec<&str> = loaded.doc.actions.keys().map(String::as_str).chain(builtins).collect();
             if !known.contains(&name.as_str()) && builtin(name).is_none() {
                 unknown(cx, "action", name, span, code, &known, "the actions are");
             }

@@ -17,12 +17,12 @@ const ENTRIES: usize = 20;
 
 impl LoopCore {
     /// The loop's input.
-    pub(super) fn task_text(&self) -> String {
+    pub(in crate::engine) fn task_text(&self) -> String {
         shorten(crate::engine::sub::input_text(&self.base.input), INPUT)
     }
 
     /// The last actions, oldest first.
-    pub(super) fn actions_text(&self, last: usize) -> String {
+    pub(in crate::engine) fn actions_text(&self, last: usize) -> String {
         let records: Vec<ActionRecord> = {
             let state = self.state();
             state.history[state.history.len().saturating_sub(last)..].to_vec()
@@ -31,7 +31,7 @@ impl LoopCore {
     }
 
     /// What the loop noted about its own course: timeline, feedback.
-    pub(super) fn notes_text(&self) -> String {
+    pub(in crate::engine) fn notes_text(&self) -> String {
         let (entries, feedback) = {
             let state = self.state();
             let entries = state.timeline_all[state.timeline_all.len().saturating_sub(ENTRIES)..].to_vec();

@@ -16,8 +16,7 @@ pub(super) fn actions() -> String {
         needs `override: true`.\n\n| action | parameters | |\n|---|---|---|\n"
         .to_owned();
     for action in BUILTINS {
-        let later = if action.in_force { "" } else { " Not yet in force." };
-        writeln!(text, "| `{}` | {} | {}{later} |", action.name, cell(action.params), cell(action.description)).ok();
+        writeln!(text, "| `{}` | {} | {} |", action.name, cell(action.params), cell(action.description)).ok();
     }
     let tools: Vec<String> = BUILTIN_TOOLS.iter().map(|tool| format!("`{tool}`")).collect();
     write!(text, "\n## Built-in tools\n\nA loop offers those that it lists under `tools`: {}.\n", tools.join(", "))

@@ -15,7 +15,7 @@ use crate::state::{Frame, RunFacts, RunState, Scope, ScopeBase, Totals, Vars};
 use crate::syntax::Node;
 use crate::template::{Templates, TemplatesBuilder};
 use crate::verb::{
-    AnyStep, ForgeCall, Host, LoopCall, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest, find,
+    AnyStep, ForgeCall, Host, LoadCall, LoopCall, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest, find,
 };
 
 /// Everything that a step needs, for one test.
@@ -91,6 +91,13 @@ impl Host for FakeHost {
     fn search_capabilities<'a>(
         &'a self,
         call: SearchCall,
+        _: &'a StepContext<'a>,
+    ) -> BoxFuture<'a, Result<Value, StepFailure>> {
+        Box::pin(async move { Ok(self.note(call)) })
+    }
+    fn load_capability<'a>(
+        &'a self,
+        call: LoadCall,
         _: &'a StepContext<'a>,
     ) -> BoxFuture<'a, Result<Value, StepFailure>> {
         Box::pin(async move { Ok(self.note(call)) })

@@ -156,8 +156,7 @@ fn tools(library: &Library) -> Vec<(String, String)> {
 }
 
 fn builtins() -> Vec<(String, String)> {
-    let offered = BUILTINS.iter().filter(|builtin| builtin.in_force);
-    offered.map(|builtin| (builtin.name.to_owned(), short(builtin.description, 80))).collect()
+    BUILTINS.iter().map(|builtin| (builtin.name.to_owned(), short(builtin.description, 80))).collect()
 }
 
 fn models(library: &Library) -> Vec<(String, String)> {
