@@ -20,6 +20,9 @@ struct Case {
     about: String,
     #[serde(rename = "loop")]
     document: Value,
+    /// The loop that is run, when it is not that one.
+    #[serde(default)]
+    run: Option<String>,
     #[serde(default)]
     files: indexmap::IndexMap<String, Value>,
     #[serde(default)]
@@ -133,7 +136,8 @@ fn run(case: &Case) -> (Done, Vec<Value>, Vec<Seen>, Folder) {
         None => Response::status(500).body([r#"{"error":{"message":"the case has no further reply"}}"#]),
     });
     let folder = workspace(case, &server);
-    let name = case.document["name"].as_str().unwrap_or("case").to_owned();
+    let own = case.document["name"].as_str().unwrap_or("case");
+    let name = case.run.as_deref().unwrap_or(own).to_owned();
     let mut arguments = vec!["run", name.as_str(), "--events", "events.ndjson"];
     let input = case.input.as_deref().unwrap_or("the task");
     arguments.extend(["--input", input]);

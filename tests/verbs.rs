@@ -152,6 +152,16 @@ const CASES: &[Case] = &[
         "- loop: { use: sub, input: \"in {{ state.n }}\", set: { word: w } }\n  id: s\n- status: \"{{ steps.s.answer }} {{ steps.s.reason }}\"",
         |r| r.status() == "sub in 1 w done" && r.event("focus_on")["loop"] == "sub",
     ),
+    (
+        "load_capability",
+        "- load_capability: style\n  id: s\n- status: \"{{ steps.s.type }} {{ steps.s.outcome }} {{ steps.s.result[0].name }}\"",
+        |r| r.status() == "skill loaded style" && r.event("load")["identifier"] == "style",
+    ),
+    (
+        "enter_focus_mode",
+        "- enter_focus_mode: { name: sub, task: \"in {{ state.n }}\" }\n  id: s\n- status: \"{{ steps.s.type }} {{ steps.s.result.reason }} {{ steps.s.result.answer }}\"",
+        |r| r.status().starts_with("focus_mode done sub in 1") && r.event("focus_on")["shared_task"] == false,
+    ),
     ("load_skill", "- load_skill: style\n  id: s\n- status: \"{{ steps.s[0].name }} {{ steps.s[0].lines }}\"", |r| {
         r.status() == "style 1" && r.sent(0).contains("Write short.") && r.event("skill")["change"] == "loaded"
     }),

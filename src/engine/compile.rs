@@ -68,7 +68,8 @@ impl<'a> Compiler<'a> {
             let place = self.library.place(Some(name.span));
             return Err(self.fault(format!("{place}there is no forge named `{name}`")));
         }
-        for name in self.doc.focus_modes.iter().flatten().filter(|name| !self.library.loops.contains_key(name.as_str())) {
+        for name in self.doc.focus_modes.iter().flatten().filter(|name| !self.library.loops.contains_key(name.as_str()))
+        {
             let place = self.library.place(Some(name.span));
             return Err(self.fault(format!("{place}there is no loop named `{name}`")));
         }

@@ -58,7 +58,8 @@ impl LoopCore {
     /// The names that may have been meant, the best first, all of them of something that the loop may use.
     async fn meant_by(&self, identifier: &str, phase: Phase) -> Result<Vec<String>, StepFailure> {
         let names = self.ask_intent(identifier).await?;
-        let search = SearchCall { queries: vec![identifier.to_owned()], catalog: Some(false), names, ..SearchCall::default() };
+        let search =
+            SearchCall { queries: vec![identifier.to_owned()], catalog: Some(false), names, ..SearchCall::default() };
         let record = self.search_capabilities(search, phase).await?;
         Ok(self.usable_names(&record))
     }

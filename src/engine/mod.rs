@@ -10,6 +10,7 @@ mod attempt;
 mod batch;
 mod builder;
 mod builtin;
+mod builtin_check;
 mod call;
 mod capabilities;
 mod compile;

@@ -117,7 +117,7 @@ impl Models {
         // A script or a model named on the command line stands for itself.
         if slots[0].model.info().source == ReplySource::Model && !self.overrides.contains_key(tier) {
             for name in self.library.workspace.doc.tiers.fallback.get(tier).into_iter().flatten() {
-                let model = self.named(name, program, tier)?;
+                let model = self.named(name, program, tier, &mut Vec::new())?;
                 if model.ready().is_ok() {
                     slots.push(Arc::new(self.wrap(model)?));
                 }
@@ -159,55 +159,89 @@ impl Models {
     }
 
     fn resolve(&self, program: &Program, tier: &str) -> Result<Arc<dyn Model>, EngineError> {
+        self.of_tier(program, tier, &mut Vec::new())
+    }
+
+    /// The model of a tier. `seen` are the tiers that led here.
+    fn of_tier(&self, program: &Program, tier: &str, seen: &mut Vec<String>) -> Result<Arc<dyn Model>, EngineError> {
+        // A loop that runs on `helper`, where a helper without a model of its own is the main model: that of the workspace then.
+        if seen.iter().any(|before| before == tier) {
+            return self.main_of_workspace(program, seen);
+        }
+        seen.push(tier.to_owned());
         if let Some(spec) = self.overrides.get(tier) {
             return self.build_spec(spec);
         }
         if let Some(choice) = program.models.get(tier) {
             return match choice.node().as_str() {
-                Some(name) => self.named(name, program, tier),
+                Some(name) => self.named(name, program, tier, seen),
                 None => self.build(choice.node()),
             };
         }
         if let Some(name) = self.library.workspace.doc.tiers.named.get(tier) {
-            return self.named(name, program, tier);
+            return self.named(name, program, tier, seen);
         }
         if tier != "main" {
             // A helper without a model of its own is the main model.
-            return self.shared_main(program);
+            return self.shared_main(program, seen);
         }
-        if let Some(spec) = environment_model(&*self.context.env) {
-            return self.build_spec(&spec);
-        }
-        self.example(program)
+        self.of_environment(program)
     }
 
-    fn shared_main(&self, program: &Program) -> Result<Arc<dyn Model>, EngineError> {
+    /// The main model, whatever the loop says.
+    fn main_of_workspace(&self, program: &Program, seen: &mut Vec<String>) -> Result<Arc<dyn Model>, EngineError> {
+        const MARK: &str = "main of the workspace";
+        let first = !seen.iter().any(|before| before == MARK);
+        seen.push(MARK.to_owned());
+        match (self.overrides.get("main"), self.library.workspace.doc.tiers.named.get("main")) {
+            (Some(spec), _) => self.build_spec(spec),
+            (None, Some(name)) if first => self.named(name, program, "main", seen),
+            _ => self.of_environment(program),
+        }
+    }
+
+    fn of_environment(&self, program: &Program) -> Result<Arc<dyn Model>, EngineError> {
+        match environment_model(&*self.context.env) {
+            Some(spec) => self.build_spec(&spec),
+            None => self.example(program),
+        }
+    }
+
+    fn shared_main(&self, program: &Program, seen: &mut Vec<String>) -> Result<Arc<dyn Model>, EngineError> {
         let key = format!("{}\0main", program.name);
         if let Some(chain) = lock(&self.built).get(&key) {
             return Ok(Arc::clone(&chain[0].model));
         }
-        self.resolve(program, "main")
+        self.of_tier(program, "main", seen)
     }
 
     /// A model of the workspace, or a tier.
-    fn named(&self, name: &str, program: &Program, tier: &str) -> Result<Arc<dyn Model>, EngineError> {
+    fn named(
+        &self,
+        name: &str,
+        program: &Program,
+        tier: &str,
+        seen: &mut Vec<String>,
+    ) -> Result<Arc<dyn Model>, EngineError> {
         let workspace = &self.library.workspace.doc;
         if let Some(doc) = workspace.models.get(name) {
             return self.build(doc.settings.node());
         }
         if name != tier {
-            if let Some(target) = workspace.tiers.named.get(name) {
-                return self.named(target, program, name);
+            let is_new = !seen.iter().any(|before| before == name);
+            if let (Some(target), true) = (workspace.tiers.named.get(name), is_new) {
+                seen.push(name.to_owned());
+                return self.named(target, program, name, seen);
             }
             if program.models.contains_key(name) || self.overrides.contains_key(name) || name == "main" {
-                return self.resolve(program, name);
+                return self.of_tier(program, name, seen);
             }
         }
         if tier != "main" && self.overrides.contains_key("main") {
-            return self.resolve(program, "main");
+            return self.of_tier(program, "main", seen);
         }
         if UNDECLARED.contains(&name) {
-            return self.shared_main(program);
+            return self.shared_main(program, seen);
         }
         // A loop that names a tier which this workspace does not define runs on whatever the main model is.
         if workspace.models.is_empty() && workspace.tiers.named.is_empty() {

@@ -110,12 +110,7 @@ impl LoopCore {
     }
 
     /// A forge takes the work over, or runs in its place. One that cannot take it over gives way to a skill of its name.
-    pub(super) async fn use_forge(
-        &self,
-        name: &str,
-        params: Option<Json>,
-        phase: Phase,
-    ) -> Result<Used, StepFailure> {
+    pub(super) async fn use_forge(&self, name: &str, params: Option<Json>, phase: Phase) -> Result<Used, StepFailure> {
         let loaded = self.edition.library.forges.get(name);
         let loaded = loaded.ok_or_else(|| StepFailure::new(format!("there is no forge named `{name}`")))?;
         let doc = &loaded.doc;
@@ -176,8 +171,12 @@ impl LoopCore {
             };
             let record = self.search_capabilities(search, phase).await?;
             let related = self.usable_names(&record);
-            let related: Vec<String> =
-                related.into_iter().filter(|other| other != name).take(RELATED).map(|name| format!("`{name}`")).collect();
+            let related: Vec<String> = related
+                .into_iter()
+                .filter(|other| other != name)
+                .take(RELATED)
+                .map(|name| format!("`{name}`"))
+                .collect();
             if !related.is_empty() {
                 told.push_str(&format!(" What may go with it: {}.", related.join(", ")));
             }

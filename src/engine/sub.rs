@@ -154,7 +154,10 @@ impl LoopCore {
         if !shared && self.line.iter().any(|around| around.begins_like(&place)) {
             let around: Vec<&str> = self.line.iter().map(|around| around.name.as_str()).collect();
             let words = format!("it goes round in circles ({} → {name}), with the same input", around.join(" → "));
-            return Err(End::failed(ExitReason::LimitDepth, format!("the loop `{name}` cannot run inside itself: {words}")));
+            return Err(End::failed(
+                ExitReason::LimitDepth,
+                format!("the loop `{name}` cannot run inside itself: {words}"),
+            ));
         }
         let program = self
             .edition

@@ -8,7 +8,6 @@ use minijinja::value::Serde;
 use serde_json::{Map, Value as Json};
 
 use super::attempt::{more_room, push_retry};
-use super::builtin::Builtin;
 use super::call::{CallFailure, CallInfo};
 use super::core::LoopCore;
 use super::finish::End;
@@ -16,8 +15,7 @@ use super::iteration::LoopRun;
 use super::live::{LiveView, Shown};
 use super::models::ModelSlot;
 use super::program::{ActionKind, ActionProgram, ActionSet};
-use super::structured::{valid, wants_object};
-use crate::event::{CallPurpose, CapabilityKind, Event, ExitReason, RepairNote};
+use crate::event::{CallPurpose, Event, ExitReason, RepairNote};
 use crate::model::{ErrorClass, Finish, ModelError, Protocol, Reply, Request, Sampling, ToolCall, Turn};
 use crate::prompt::guard;
 use crate::reply::{self, Extracted, Grammar, Rejection};
@@ -40,9 +38,9 @@ pub(super) struct Chosen {
 }
 
 /// Why a reply gave no action.
-struct Refused {
-    class: String,
-    message: String,
+pub(super) struct Refused {
+    pub(super) class: String,
+    pub(super) message: String,
 }
 
 impl From<Rejection> for Refused {
@@ -358,80 +356,6 @@ impl LoopCore {
         let templates = &self.edition.templates;
         templates.render_text(message, &scope.context()).unwrap_or_else(|_| message.to_owned())
     }
-
-    fn check_builtin(&self, builtin: Builtin, extracted: &Extracted) -> Result<(), Refused> {
-        let has = |key: &str| extracted.params.get(key).is_some_and(|value| !value.is_null());
-        match builtin {
-            Builtin::DirectlyAnswer => match (has("answer_payload"), extracted.tags.contains_key("FINAL_ANSWER")) {
-                (true, true) => Err(missing("Use either `answer_payload` or the FINAL_ANSWER tag, not both.")),
-                (false, false) => {
-                    Err(missing("The answer is missing: put it into `answer_payload` or into the FINAL_ANSWER tag."))
-                }
-                _ => Ok(()),
-            },
-            Builtin::DirectlyCallTool | Builtin::RequireTool => match (has("tool_name"), has("calls")) {
-                (true, true) => Err(missing("Use either `tool_name` or `calls`, not both.")),
-                (false, false) => Err(missing("Name a tool in `tool_name`, or several under `calls`.")),
-                _ if builtin == Builtin::DirectlyCallTool => self.check_calls(extracted),
-                _ => Ok(()),
-            },
-            Builtin::Finish
-            | Builtin::AskForClarification
-            | Builtin::RequestVerification
-            | Builtin::LoadingSkills
-            | Builtin::LoadSkillResources
-            | Builtin::ChangeSkillViewOffset
-            | Builtin::SearchCapabilities
-            | Builtin::LoadCapability => Ok(()),
-            Builtin::EnterFocusMode => self.check_named(CapabilityKind::FocusMode, "focus mode", extracted),
-            Builtin::RequireAiBlueprint => {
-                self.check_named(CapabilityKind::Forge, "forge", extracted)?;
-                self.check_input(extracted)
-            }
-        }
-    }
-
-    /// What is used by its name must be there, and offered or found.
-    fn check_named(&self, kind: CapabilityKind, what: &str, extracted: &Extracted) -> Result<(), Refused> {
-        let name = extracted.params.get("name").and_then(Json::as_str).unwrap_or_default();
-        let known = self.names_of(kind);
-        if known.iter().any(|one| one == name) {
-            return Ok(());
-        }
-        let help = match known.is_empty() {
-            true => "Search for one that does what you need.".to_owned(),
-            false => format!("You have: {}.", known.join(", ")),
-        };
-        Err(missing(format!("There is no {what} `{name}`. {help}")))
-    }
-
-    /// A forge's input must fit before it runs.
-    fn check_input(&self, extracted: &Extracted) -> Result<(), Refused> {
-        let name = extracted.params.get("name").and_then(Json::as_str).unwrap_or_default();
-        let given = extracted.params.get("params").filter(|given| given.as_object().is_some_and(|own| !own.is_empty()));
-        let schema = self.edition.forge_input(name).filter(wants_object);
-        let (Some(given), Some(schema)) = (given, schema) else { return Ok(()) };
-        valid(&schema, given).map_err(|problem| Refused {
-            class: "type_mismatch".to_owned(),
-            message: format!("The input of forge `{name}` does not fit: {problem}"),
-        })
-    }
-
-    /// Tool calls must fit their tools before anything runs.
-    fn check_calls(&self, extracted: &Extracted) -> Result<(), Refused> {
-        for call in super::batch::calls(&extracted.params) {
-            if !self.may_call(&call.tool) {
-                return Err(missing(format!("There is no tool `{}`. {}", call.tool, self.tools_in_words())));
-            }
-            if let Some(tool) = self.edition.toolbox.get(&call.tool) {
-                tool.validator.check(&call.params).map_err(|problem| Refused {
-                    class: "type_mismatch".to_owned(),
-                    message: format!("The parameters of tool `{}` do not fit: {problem}", call.tool),
-                })?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// What the model copied out of guarded text becomes what it was: evidence is compared with the input as it came.
@@ -446,10 +370,6 @@ fn restore(value: &mut Json) {
         Json::Object(map) => map.values_mut().for_each(restore),
         Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
-}
-
-fn missing(message: impl Into<String>) -> Refused {
-    Refused { class: "missing_param".to_owned(), message: message.into() }
 }
 
 fn verify_refusal(message: String) -> Refused {

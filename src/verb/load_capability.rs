@@ -55,7 +55,8 @@ impl Verb for LoadCapability {
     async fn run(&self, cx: &StepContext<'_>) -> Result<Value, StepFailure> {
         let LoadArgs { identifier, task, params } = &self.0;
         let params = params.as_ref().map(|params| cx.json(params)).transpose()?;
-        let params = params.map(|params| serde_json::to_value(params).map_err(|error| StepFailure::new(error.to_string())));
+        let params =
+            params.map(|params| serde_json::to_value(params).map_err(|error| StepFailure::new(error.to_string())));
         let call = LoadCall {
             identifier: cx.text(identifier)?,
             kind: None,

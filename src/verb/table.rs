@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use super::{
-    AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, load_capability, load_skill, perceive, reflect, result,
-    run, search, search_capabilities, set, speak, timeline, todo, verify_goal,
+    AnyVerb, Entry, call, check_spin, control, evidence, feedback, file, http, load_capability, load_skill, perceive,
+    reflect, result, run, search, search_capabilities, set, speak, timeline, todo, verify_goal,
 };
 
 /// All verbs. A new one is one file and one line here.

@@ -15,7 +15,8 @@ use crate::state::{Frame, RunFacts, RunState, Scope, ScopeBase, Totals, Vars};
 use crate::syntax::Node;
 use crate::template::{Templates, TemplatesBuilder};
 use crate::verb::{
-    AnyStep, ForgeCall, Host, LoadCall, LoopCall, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest, find,
+    AnyStep, ForgeCall, Host, LoadCall, LoopCall, ReflectCall, SearchCall, StepContext, StepFailure, ToolCallRequest,
+    find,
 };
 
 /// Everything that a step needs, for one test.
