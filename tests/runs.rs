@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::cli::{Done, Folder};
-use crate::raw_http::{Response, Seen, Server};
+use crate::raw_http::{Ending, Response, Seen, Server};
 
 /// The folder of the tests, for programs that cases run.
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
@@ -71,6 +71,9 @@ fn response(reply: &Value, seen: &Seen) -> Response {
     if let Some(status) = reply["status"].as_u64() {
         let body = reply["body"].as_str().unwrap_or("{}").to_owned();
         return Response::status(status.try_into().unwrap()).body([body]);
+    }
+    if reply["stall"] == true {
+        return Response::events(["data: \n\n"]).ending(Ending::Stall);
     }
     let text = reply.as_str().or_else(|| reply["text"].as_str()).map(fill).unwrap_or_default();
     let mut delta = json!({ "content": text });

@@ -1,9 +1,11 @@
 //! What the mechanisms' events say to a person, in a line each.
 
+use super::figures;
 use super::plain::{escape, one_line};
 use super::screen::Look;
 use crate::event::{
-    CatalogMatch, Decision, Event, Grounds, SkillChange, SpinConsequence, VerificationConsequence, VerificationOutcome,
+    AsyncStatus, CatalogMatch, Decision, Event, Grounds, LoadOutcome, SkillChange, SpinConsequence,
+    VerificationConsequence, VerificationOutcome,
 };
 
 /// The most characters of what a model says.
@@ -67,6 +69,29 @@ pub(super) fn told(event: &Event) -> Option<Told> {
             let grounds = numbers(grounds);
             let times = if state.count > 0 { format!(" x {}", state.count) } else { String::new() };
             Told::Line(Look::Warning, format!("  ! {what}: {action}{times} ({grounds}): {reason}"))
+        }
+        Event::Load { identifier, kind, outcome, detail } => {
+            let what = kind.map_or("nothing", |kind| kind.name());
+            let detail = detail.as_deref().map(|words| format!(": {}", one_line(words, WIDE))).unwrap_or_default();
+            let line = format!("{} is {what}, {}{detail}", one_line(identifier, 60), outcome.name().replace('_', " "));
+            match outcome {
+                LoadOutcome::Failed | LoadOutcome::Unknown | LoadOutcome::Blocked => {
+                    Told::Line(Look::Warning, format!("  ! {line}"))
+                }
+                _ => Told::Detail(format!("  {line}")),
+            }
+        }
+        Event::AsyncStarted { name, .. } => {
+            Told::Line(Look::Heading, format!("  {} takes the work over", one_line(name, 60)))
+        }
+        Event::AsyncFinished { name, status, duration_ms, .. } => {
+            let (look, how) = match status {
+                AsyncStatus::Done => (Look::Good, "done"),
+                AsyncStatus::Error => (Look::Bad, "failed"),
+                AsyncStatus::Silent => (Look::Bad, "silent for too long"),
+                AsyncStatus::Stopped => (Look::Warning, "stopped"),
+            };
+            Told::Line(look, format!("  {} is over: {how} ({})", one_line(name, 60), figures::time(*duration_ms)))
         }
         Event::Capability { catalog: Some(CatalogMatch { error: Some(error), .. }), .. } => {
             failed("choice from the catalog of capabilities", error)

@@ -26,13 +26,15 @@ struct View {
     question: Option<String>,
     /// Loops inside loops that have the focus now.
     depth: usize,
+    /// The task that has taken the run's work over.
+    handed_over: Option<String>,
 }
 
 impl Terminal {
     /// Shows progress on one writer and answers on the other. A failure to write an answer goes to `trouble`.
     pub fn new(progress: Writer, answers: Writer, options: ScreenOptions, trouble: Arc<Trouble>) -> Self {
         let screen = Screen::new(progress, answers, options, trouble);
-        let view = View { screen, source: ReplySource::Model, question: None, depth: 0 };
+        let view = View { screen, source: ReplySource::Model, question: None, depth: 0, handed_over: None };
         let view = Arc::new(Mutex::new(view));
         if options.live && options.verbosity > Verbosity::Quiet {
             let seen = Arc::downgrade(&view);
@@ -86,7 +88,13 @@ impl View {
 
     fn show(&mut self, envelope: &Envelope) {
         // Answers of a sub-loop that runs as its own task are its parent's to use, not the user's.
-        let own = envelope.task == envelope.run.0;
+        // What the run has handed over answers the user in its place.
+        if let Event::AsyncStarted { async_task, .. } = &envelope.event
+            && envelope.task == envelope.run.0
+        {
+            self.handed_over = Some(async_task.clone());
+        }
+        let own = envelope.task == envelope.run.0 || self.handed_over.as_ref() == Some(&envelope.task);
         match &envelope.event {
             Event::RunStarted { .. } | Event::IterationStarted { .. } | Event::RunFinished { .. } => {
                 self.show_frame(&envelope.event);

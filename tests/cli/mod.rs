@@ -5,6 +5,7 @@ mod check;
 mod cost;
 mod extract;
 mod fmt;
+mod handover;
 mod help;
 mod init;
 mod model_ask;

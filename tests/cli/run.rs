@@ -380,7 +380,7 @@ fn a_full_disk_under_the_answer_is_an_error() {
 
 /// Starts a run in the background, and its events.
 #[cfg(unix)]
-struct Background {
+pub(crate) struct Background {
     child: std::process::Child,
     folder: Folder,
 }
@@ -388,8 +388,13 @@ struct Background {
 #[cfg(unix)]
 impl Background {
     fn start(folder: Folder) -> Self {
+        Self::running("echo", folder)
+    }
+
+    /// The same with another loop.
+    pub(crate) fn running(name: &str, folder: Folder) -> Self {
         let child = std::process::Command::new(env!("CARGO_BIN_EXE_loopwright"))
-            .args(["run", "echo", "--input", "x", "--events", "run.ndjson"])
+            .args(["run", name, "--input", "x", "--events", "run.ndjson"])
             .current_dir(folder.path())
             .stdin(std::process::Stdio::null())
             .stdout(std::process::Stdio::piped())
@@ -399,7 +404,7 @@ impl Background {
         Self { child, folder }
     }
 
-    fn wait_for(&self, words: &str) {
+    pub(crate) fn wait_for(&self, words: &str) {
         let start = Instant::now();
         while !std::fs::read_to_string(self.folder.file("run.ndjson")).unwrap_or_default().contains(words) {
             assert!(start.elapsed() < Duration::from_secs(20), "{words} never came");
@@ -407,13 +412,13 @@ impl Background {
         }
     }
 
-    fn interrupt(&self) {
+    pub(crate) fn interrupt(&self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     }
 
     /// What is left, and how long the end took.
-    fn end(self) -> (Done, Folder, Duration) {
+    pub(crate) fn end(self) -> (Done, Folder, Duration) {
         let start = Instant::now();
         let done = Done::of(&self.child.wait_with_output().unwrap());
         (done, self.folder, start.elapsed())
