@@ -9,20 +9,22 @@ pub(super) fn check(cx: &mut Cx<'_>, subject: Subject<'_>) {
     let Subject::Loop(loaded) = subject else { return };
     let document = &loaded.node;
     let switch = |name: &str| document.get("allow").and_then(|allow| allow.entry(name)).map(|entry| entry.key_span);
-    if !loaded.doc.allow.tool {
-        if let Some(tools) = document.entry("tools").filter(|tools| !tools.value.items().is_empty()) {
-            conflict(cx, tools.key_span, "tools are listed, and `allow.tool` is false", switch("tool"));
+    let allow = &loaded.doc.allow;
+    for (kind, allowed, key, actions) in [
+        ("tool", allow.tool, "tools", &["directly_call_tool", "require_tool"][..]),
+        ("skill", allow.skill, "skills", &["loading_skills", "load_skill_resources", "change_skill_view_offset"]),
+        ("forge", allow.forge, "forges", &["require_ai_blueprint"]),
+        ("focus_mode", allow.focus_mode, "focus_modes", &["enter_focus_mode"]),
+    ] {
+        if allowed {
+            continue;
         }
-        for name in ["directly_call_tool", "require_tool"] {
-            offered(cx, document, name, "allow.tool", switch("tool"));
+        if let Some(listed) = document.entry(key).filter(|listed| !listed.value.items().is_empty()) {
+            let message = format!("{} are listed, and `allow.{kind}` is false", key.replace('_', " "));
+            conflict(cx, listed.key_span, &message, switch(kind));
         }
-    }
-    if !loaded.doc.allow.skill {
-        if let Some(skills) = document.entry("skills").filter(|skills| !skills.value.items().is_empty()) {
-            conflict(cx, skills.key_span, "skills are listed, and `allow.skill` is false", switch("skill"));
-        }
-        for name in ["loading_skills", "load_skill_resources", "change_skill_view_offset"] {
-            offered(cx, document, name, "allow.skill", switch("skill"));
+        for name in actions {
+            offered(cx, document, name, &format!("allow.{kind}"), switch(kind));
         }
     }
     if !loaded.doc.allow.user_interaction {
