@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic as tests do")]
 
 mod architecture;
+mod capabilities;
 mod cli;
 mod docs;
 mod embedding;

@@ -16,7 +16,7 @@ use crate::load::{Library, Loaded};
 use crate::mechanism::{Mode, Settings};
 use crate::model::tokens::Counter;
 use crate::reply::{ActionGrammar, TagRule};
-use crate::syntax::Node;
+use crate::syntax::{Node, Spanned};
 
 /// Whether a loop gets capabilities beside its own anywhere: by an action of the model, or in a step.
 pub(super) fn searches(loaded: &Loaded<LoopDoc>) -> bool {
@@ -64,14 +64,15 @@ impl<'a> Compiler<'a> {
     /// # Errors
     /// A name of nothing.
     pub(super) fn offered(&self, tools: Vec<String>, skills: Vec<String>) -> Result<Offered, EngineError> {
-        for name in self.doc.forges.iter().flatten().filter(|name| !self.library.forges.contains_key(name.as_str())) {
-            let place = self.library.place(Some(name.span));
-            return Err(self.fault(format!("{place}there is no forge named `{name}`")));
-        }
-        for name in self.doc.focus_modes.iter().flatten().filter(|name| !self.library.loops.contains_key(name.as_str()))
-        {
-            let place = self.library.place(Some(name.span));
-            return Err(self.fault(format!("{place}there is no loop named `{name}`")));
+        let (forges, loops) = (&self.library.forges, &self.library.loops);
+        let missing = |names: &Option<Vec<Spanned<String>>>, is_there: &dyn Fn(&str) -> bool, kind: &str| {
+            let name = names.iter().flatten().find(|name| !is_there(name.as_str()))?;
+            Some(format!("{}there is no {kind} named `{name}`", self.library.place(Some(name.span))))
+        };
+        let problem = missing(&self.doc.forges, &|name| forges.contains_key(name), "forge");
+        let problem = problem.or_else(|| missing(&self.doc.focus_modes, &|name| loops.contains_key(name), "loop"));
+        if let Some(problem) = problem {
+            return Err(self.fault(problem));
         }
         let forges: Vec<String> = self.own_forges().map(str::to_owned).collect();
         let loops: Vec<String> = self.own_loops().map(str::to_owned).collect();
