@@ -107,7 +107,7 @@ fn matched_names_stand_apart_by_type() {
     assert_eq!(found["matched_tool_names"][0], "fuzz_http");
     assert_eq!(found["matched_forge_names"], json!(["fuzz_report"]));
     assert_eq!(found["matched_skill_names"], json!(["fuzzing"]));
-    assert_eq!(found["matched_focus_mode_names"], json!(["fuzz_session"]));
+    assert_eq!(found["matched_focus_mode_names"][0], "fuzz_session");
 }
 
 #[test]
